@@ -1,0 +1,493 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// defaultRules are the names that usually hold credentials. Each is matched
+// against one component at any depth, those with a slash against as many, and
+// what lies below a match is denied with it. except keeps the harmless
+// siblings of a rule: suffixes of the folded name.
+var defaultRules = []struct {
+	text   string
+	except []string
+}{
+	{text: ".git"},
+	{text: ".env"},
+	{text: ".env.*", except: []string{".env.example", ".env.sample", ".env.template", ".env.dist"}},
+	{text: "*.pem"}, {text: "*.key"}, {text: "*.p12"}, {text: "*.pfx"},
+	{text: "*.jks"}, {text: "*.keystore"}, {text: "*.kdbx"}, {text: "*.ovpn"},
+	{text: "id_rsa*", except: []string{".pub"}},
+	{text: "id_dsa*", except: []string{".pub"}},
+	{text: "id_ecdsa*", except: []string{".pub"}},
+	{text: "id_ed25519*", except: []string{".pub"}},
+	{text: ".ssh"}, {text: ".gnupg"}, {text: ".aws"}, {text: ".azure"}, {text: ".kube"},
+	{text: ".config/gcloud"}, {text: ".docker/config.json"},
+	{text: ".netrc"}, {text: "_netrc"}, {text: ".npmrc"}, {text: ".pypirc"}, {text: ".pgpass"},
+	{text: ".my.cnf"}, {text: ".git-credentials"},
+	{text: "*.tfstate"}, {text: "*.tfstate.*"}, {text: "terraform.tfvars"},
+	{text: "credentials.json"}, {text: "service-account*.json"},
+	{text: ".*_history"}, {text: ".history"}, {text: ".histfile"}, {text: ".lesshst"},
+	{text: "fish_history"}, {text: "consolehost_history.txt"},
+}
+
+// maxRules bounds the rules an operator may add.
+const maxRules = 500
+
+// rule is one compiled rule. All its texts are folded.
+type rule struct {
+	text     string   // as shown in a denial
+	segs     []string // patterns per component; "**" spans any number
+	anchored bool     // counts from the root
+	except   []string
+	stem     string // of the last component's 8.3 form, "" when unknown
+	ext      string // "*" when any
+}
+
+// denySet is the denylist. Rules of one component that are a plain name or
+// "*.ext" are found by lookup, the few others one by one.
+type denySet struct {
+	rules []rule
+	exact map[string]int32 // folded name
+	ext   map[string]int32 // folded extension with its dot
+	globs []int32          // one component, wildcards
+	paths []int32          // several components, or anchored
+	stems map[string][]int32
+	sexts map[string][]int32 // "*.keystore" → "key": rules by cut extension
+}
+
+func newDenySet(extra []string) (*denySet, error) {
+	if len(extra) > maxRules {
+		return nil, fmt.Errorf("%d deny rules; at most %d are allowed", len(extra), maxRules)
+	}
+	s := &denySet{exact: map[string]int32{}, ext: map[string]int32{}, stems: map[string][]int32{}, sexts: map[string][]int32{}}
+	for _, d := range defaultRules {
+		r, err := parseRule(d.text)
+		if err != nil {
+			return nil, err
+		}
+		r.anchored = false // the table speaks of any depth
+		r.except = d.except
+		s.add(r)
+	}
+	for _, line := range extra {
+		line = strings.TrimRight(line, "\r\n")
+		if t := strings.TrimSpace(line); t == "" || t[0] == '#' {
+			continue
+		}
+		r, err := parseRule(line)
+		if err != nil {
+			return nil, fmt.Errorf("deny rule %q: %w", shorten(line, maxText), err)
+		}
+		s.add(r)
+	}
+	return s, nil
+}
+
+func (s *denySet) add(r rule) {
+	i := int32(len(s.rules))
+	last := r.segs[len(r.segs)-1]
+	r.setShort(last)
+	s.rules = append(s.rules, r)
+	if r.stem != "" {
+		s.stems[r.stem] = append(s.stems[r.stem], i)
+	}
+	single := len(r.segs) == 1 && !r.anchored
+	switch {
+	case !single:
+		s.paths = append(s.paths, i)
+	case len(r.except) == 0 && !hasMeta(last):
+		if _, dup := s.exact[last]; !dup {
+			s.exact[last] = i
+		}
+	case len(r.except) == 0 && isExt(last):
+		if _, dup := s.ext[last[1:]]; !dup {
+			s.ext[last[1:]] = i
+		}
+		if e := last[2:]; len(e) > 3 {
+			s.sexts[e[:3]] = append(s.sexts[e[:3]], i)
+		}
+	default:
+		s.globs = append(s.globs, i)
+	}
+}
+
+// setShort finds what the 8.3 form of a matching name would look like.
+func (r *rule) setShort(last string) {
+	lit := last
+	if i := strings.IndexAny(last, `*?[\`); i >= 0 {
+		lit = last[:i]
+		r.stem, _ = shortStem(strings.TrimRight(lit, "."))
+		r.ext = "*"
+		if rest := last[i:]; strings.HasPrefix(rest, "*.") && !hasMeta(rest[1:]) {
+			_, r.ext = shortStem("x" + rest[1:])
+		}
+		if len(r.stem) < 2 { // too little is known: every short name would match
+			r.stem = ""
+		}
+		return
+	}
+	r.stem, r.ext = shortStem(lit)
+}
+
+var (
+	errNegated   = errors.New("a rule cannot be negated: rules add to the denylist and never subtract")
+	errEmptyRule = errors.New("the rule matches nothing")
+	errEverythin = errors.New("the rule would deny the whole workspace")
+	errBracket   = errors.New("the rule has a bracket that is not closed")
+	errDots      = errors.New(`the rule has a "." or ".." component`)
+)
+
+// parseRule reads one line of gitignore syntax. A trailing slash is accepted
+// and means nothing more: what is withheld as a folder is withheld as a file.
+func parseRule(line string) (rule, error) {
+	p := line
+	if strings.HasPrefix(p, "!") {
+		return rule{}, errNegated
+	}
+	for strings.HasSuffix(p, " ") && !strings.HasSuffix(p, `\ `) {
+		p = p[:len(p)-1]
+	}
+	text := p
+	if strings.HasPrefix(p, `\!`) || strings.HasPrefix(p, `\#`) {
+		p = p[1:]
+	}
+	p = strings.TrimRight(p, "/")
+	anchored := strings.Contains(p, "/")
+	p = strings.TrimLeft(p, "/")
+	if p == "" {
+		return rule{}, errEmptyRule
+	}
+	var segs []string
+	for seg := range strings.SplitSeq(p, "/") {
+		switch seg {
+		case "":
+			continue
+		case ".", "..":
+			return rule{}, errDots
+		}
+		if seg == "**" && len(segs) > 0 && segs[len(segs)-1] == "**" {
+			continue
+		}
+		if err := checkBrackets(seg); err != nil {
+			return rule{}, err
+		}
+		segs = append(segs, foldPattern(seg))
+	}
+	if segs[0] == "**" && len(segs) > 1 {
+		anchored = false
+		segs = segs[1:]
+	}
+	// "a/**" is what lies below a: one more component of any name, and what
+	// follows is below a match.
+	if n := len(segs); segs[n-1] == "**" {
+		segs[n-1] = "*"
+	}
+	if !slices.ContainsFunc(segs, func(s string) bool { return strings.Trim(s, "*") != "" }) {
+		return rule{}, errEverythin
+	}
+	return rule{text: text, segs: segs, anchored: anchored}, nil
+}
+
+// foldPattern folds the literal parts of a component's pattern.
+func foldPattern(seg string) string {
+	if !hasMeta(seg) {
+		var buf foldBuf
+		b, _ := foldSegment(seg, &buf)
+		if len(b) > 0 {
+			return strings.ReplaceAll(string(b), "/", "_")
+		}
+		return seg
+	}
+	var b strings.Builder
+	start := 0
+	flush := func(end int) {
+		if start < end {
+			b.WriteString(strings.ReplaceAll(string(foldNoTrim(seg[start:end])), "/", "_"))
+		}
+	}
+	for i := 0; i < len(seg); i++ {
+		if seg[i] == '\\' && i+1 < len(seg) {
+			flush(i)
+			b.WriteByte('\\')
+			start = i + 1
+			i++
+		}
+	}
+	flush(len(seg))
+	return b.String()
+}
+
+func foldNoTrim(s string) []byte {
+	return bytes.TrimSuffix(foldSlow(s+"\x00"), []byte{0})
+}
+
+func hasMeta(s string) bool { return strings.ContainsAny(s, `*?[\`) }
+
+// isExt reports a pattern "*.ext" without further wildcards or dots.
+func isExt(s string) bool {
+	return len(s) > 2 && s[0] == '*' && s[1] == '.' && !hasMeta(s[1:]) && strings.IndexByte(s[2:], '.') < 0
+}
+
+func checkBrackets(seg string) error {
+	for i := 0; i < len(seg); i++ {
+		switch seg[i] {
+		case '\\':
+			i++
+		case '[':
+			j := classEnd(seg, i)
+			if j < 0 {
+				return errBracket
+			}
+			i = j
+		}
+	}
+	return nil
+}
+
+// denied matches a path, component by component, against every rule.
+func (s *denySet) denied(rel string) (string, bool) {
+	start := 0
+	for i := 0; i <= len(rel); i++ {
+		if i < len(rel) && rel[i] != '/' {
+			continue
+		}
+		if seg := rel[start:i]; seg != "" && seg != "." {
+			if rule, no := s.last(rel[:start], seg, false); no {
+				return rule, true
+			}
+		}
+		start = i + 1
+	}
+	return "", false
+}
+
+// last matches the component name of the folder parent (which may end in a
+// slash); nothing above it is looked at. folded says that parent is folded
+// already.
+func (s *denySet) last(parent, name string, folded bool) (string, bool) {
+	var buf foldBuf
+	b, plain := foldSegment(name, &buf)
+	if len(b) == 0 {
+		return "", false
+	}
+	if plain || bytes.IndexByte(b, '/') < 0 {
+		return s.lastFolded(parent, b, folded)
+	}
+	for part := range bytes.SplitSeq(b, []byte{'/'}) {
+		if part = trimTail(part); len(part) > 0 {
+			if rule, no := s.lastFolded(parent, part, folded); no {
+				return rule, no
+			}
+		}
+	}
+	return "", false
+}
+
+func (s *denySet) lastFolded(parent string, b []byte, folded bool) (string, bool) {
+	if i := s.match(b); i >= 0 {
+		return s.rules[i].text, true
+	}
+	if cut, ok := beforeStream(b); ok && len(cut) > 0 {
+		if i := s.match(cut); i >= 0 {
+			return s.rules[i].text, true
+		}
+	}
+	for _, i := range s.paths {
+		r := &s.rules[i]
+		if !r.matchSeg(len(r.segs)-1, b) {
+			continue
+		}
+		if !folded {
+			parent, folded = foldPath(strings.TrimSuffix(parent, "/")), true
+		}
+		if r.matchParents(parent) {
+			return r.text, true
+		}
+	}
+	return "", false
+}
+
+// match finds the rule of one component that b falls under, or -1.
+func (s *denySet) match(b []byte) int32 {
+	if i, ok := s.exact[string(b)]; ok {
+		return i
+	}
+	tilde := false
+	for j := len(b) - 1; j >= 0; j-- {
+		if b[j] == '.' {
+			if i, ok := s.ext[string(b[j:])]; ok {
+				return i
+			}
+			break
+		}
+	}
+	for _, i := range s.globs {
+		r := &s.rules[i]
+		if globMatch(r.segs[0], b) && !r.excepts(b) {
+			return i
+		}
+	}
+	tilde = bytes.IndexByte(b, '~') > 0
+	if tilde {
+		return s.matchShort(b)
+	}
+	return -1
+}
+
+// matchShort finds a rule whose long names may have the 8.3 name b.
+func (s *denySet) matchShort(b []byte) int32 {
+	stem, ext, ok := shortName(b)
+	if !ok {
+		return -1
+	}
+	for _, i := range s.stems[string(stem)] {
+		if r := &s.rules[i]; len(r.segs) == 1 && !r.anchored && r.shortExt(ext) && !r.excepts(b) {
+			return i
+		}
+	}
+	if is := s.sexts[string(ext)]; len(is) > 0 {
+		return is[0]
+	}
+	return -1
+}
+
+func (r *rule) shortExt(ext []byte) bool { return r.ext == "*" || string(ext) == r.ext }
+
+func (r *rule) excepts(b []byte) bool {
+	for _, e := range r.except {
+		if e[0] == '.' && len(b) > len(e) && e == ".pub" && string(b[len(b)-len(e):]) == e {
+			return true
+		}
+		if string(b) == e {
+			return true
+		}
+	}
+	return false
+}
+
+// matchSeg matches a component against the pattern at i, in its long, stream
+// and short forms.
+func (r *rule) matchSeg(i int, b []byte) bool {
+	p := r.segs[i]
+	if globMatch(p, b) {
+		return true
+	}
+	if cut, ok := beforeStream(b); ok && globMatch(p, cut) {
+		return true
+	}
+	if bytes.IndexByte(b, '~') <= 0 || hasMeta(p) {
+		return false
+	}
+	stem, ext, ok := shortName(b)
+	if !ok {
+		return false
+	}
+	ps, pe := shortStem(p)
+	return string(stem) == ps && string(ext) == pe
+}
+
+// matchParents matches all patterns but the last against the folded folder.
+func (r *rule) matchParents(parent string) bool {
+	var have []string
+	if parent != "" && parent != "." {
+		have = strings.Split(parent, "/")
+	}
+	want := r.segs[:len(r.segs)-1]
+	if r.anchored {
+		return r.segsMatch(want, have)
+	}
+	// Unanchored: the patterns end where the folder ends.
+	if !slices.Contains(want, "**") {
+		if len(have) < len(want) {
+			return false
+		}
+		return r.segsMatch(want, have[len(have)-len(want):])
+	}
+	for i := 0; i <= len(have); i++ {
+		if r.segsMatch(want, have[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// segsMatch matches components against patterns with "**", in
+// O(patterns × components).
+func (r *rule) segsMatch(want, have []string) bool {
+	i, j, star, mark := 0, 0, -1, 0
+	for j < len(have) {
+		switch {
+		case i < len(want) && want[i] == "**":
+			star, mark = i, j
+			i++
+		case i < len(want) && r.matchSeg(i, []byte(have[j])):
+			i++
+			j++
+		case star >= 0:
+			mark++
+			i, j = star+1, mark
+		default:
+			return false
+		}
+	}
+	for i < len(want) && want[i] == "**" {
+		i++
+	}
+	return i == len(want)
+}
+
+// globMatch matches one component against *, ?, [a-z], [!a] and \x in
+// O(pattern × name).
+func globMatch(p string, b []byte) bool {
+	i, j, star, mark := 0, 0, -1, 0
+	for j < len(b) {
+		if i < len(p) {
+			switch c := p[i]; {
+			case c == '*':
+				star, mark = i, j
+				i++
+				continue
+			case c == '?':
+				i++
+				j += runeLen(b[j:])
+				continue
+			case c == '[':
+				if end := classEnd(p, i); end > 0 {
+					if ok, n := classMatch(p[i+1:end], b[j:]); ok {
+						i = end + 1
+						j += n
+						continue
+					}
+				} else if b[j] == '[' {
+					i++
+					j++
+					continue
+				}
+			case c == '\\' && i+1 < len(p):
+				if p[i+1] == b[j] {
+					i += 2
+					j++
+					continue
+				}
+			case c == b[j]:
+				i++
+				j++
+				continue
+			}
+		}
+		if star < 0 {
+			return false
+		}
+		mark++
+		i, j = star+1, mark
+	}
+	for i < len(p) && p[i] == '*' {
+		i++
+	}
+	return i == len(p)
+}

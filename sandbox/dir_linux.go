@@ -1,0 +1,268 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Dir is an open folder beneath the root. Names are looked up in the folder
+// itself, whatever has become of its path. Its methods may be called from any
+// goroutine.
+type Dir struct {
+	ws     *Workspace
+	fd     lockedFD
+	path   string
+	folded string // path for the denylist
+	info   Info
+	read   sync.Mutex // the read position is shared
+}
+
+// newDir takes fd over, if it is the folder want.
+func (w *Workspace) newDir(fd int, path string, want *meta) (*Dir, error) {
+	m, err := statFD(fd)
+	if err == nil && (m.Kind != KindDirectory || want != nil && !m.same(want)) {
+		err = errChanged
+	}
+	if err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	m.Path = path
+	return &Dir{ws: w, fd: lockedFD{fd: fd}, path: path, folded: foldPath(foldDir(path)), info: m.Info}, nil
+}
+
+// Close closes the folder.
+func (d *Dir) Close() error { return d.fd.close() }
+
+// Info is what the folder was when it was opened.
+func (d *Dir) Info() Info { return d.info }
+
+// direntBuf is the reading buffer; it is large, so it is kept.
+type direntBuf [64 << 10]byte
+
+var direntBufs = sync.Pool{New: func() any { return new(direntBuf) }}
+
+// Entries reads the folder from its start: at most max names (0 = all) without
+// "." and "..", in the order of their bytes. more says that names are left;
+// which ones were read is then the file system's choice.
+func (d *Dir) Entries(max int) (entries []Entry, more bool, err error) {
+	d.read.Lock()
+	defer d.read.Unlock()
+	buf := direntBufs.Get().(*direntBuf)
+	defer direntBufs.Put(buf)
+	err = d.fd.use(func(fd int) error {
+		if _, err := unix.Seek(fd, 0, 0); err != nil {
+			return fault("seek", err)
+		}
+		entries, more, err = readEntries(fd, buf[:], max)
+		return err
+	})
+	if err != nil {
+		return nil, false, d.refuse("", err)
+	}
+	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	return entries, more, nil
+}
+
+// readEntries reads records of getdents64. The names of one buffer share one
+// string.
+func readEntries(fd int, buf []byte, max int) (entries []Entry, more bool, err error) {
+	const (
+		reclenAt = int(unsafe.Offsetof(unix.Dirent{}.Reclen))
+		typeAt   = int(unsafe.Offsetof(unix.Dirent{}.Type))
+		nameAt   = int(unsafe.Offsetof(unix.Dirent{}.Name))
+	)
+	var spans []span
+	for {
+		n, err := retry(func() (int, error) { return unix.Getdents(fd, buf) })
+		if err == unix.ENOENT { // removed while open
+			return entries, false, nil
+		}
+		if err != nil {
+			return nil, false, classify(err)
+		}
+		if n <= 0 {
+			return entries, false, nil
+		}
+		// Names are moved to the front of the buffer, then made a string at once.
+		spans = spans[:0]
+		end := 0
+		for at := 0; at+nameAt < n; {
+			reclen := int(binary.NativeEndian.Uint16(buf[at+reclenAt:]))
+			if reclen < nameAt || at+reclen > n {
+				break
+			}
+			name := buf[at+nameAt : at+reclen]
+			if z := bytes.IndexByte(name, 0); z >= 0 {
+				name = name[:z]
+			}
+			kind := kindOf(buf[at+typeAt])
+			at += reclen
+			if len(name) == 0 || string(name) == "." || string(name) == ".." {
+				continue
+			}
+			if max > 0 && len(entries)+len(spans) == max {
+				more = true
+				break
+			}
+			copy(buf[end:], name) // end never passes the record being read
+			spans = append(spans, span{end, end + len(name), kind})
+			end += len(name)
+		}
+		names := string(buf[:end])
+		entries = slices.Grow(entries, len(spans))
+		for _, s := range spans {
+			e := Entry{names[s.start:s.end], s.kind}
+			if e.Kind == 0 { // the file system does not say
+				m, err := lstatAt(fd, e.Name)
+				if err != nil {
+					continue // gone meanwhile
+				}
+				e.Kind = m.Kind
+			}
+			entries = append(entries, e)
+		}
+		if more {
+			return entries, true, nil
+		}
+	}
+}
+
+type span struct {
+	start, end int
+	kind       Kind
+}
+
+func kindOf(dtype byte) Kind {
+	switch dtype {
+	case unix.DT_REG:
+		return KindFile
+	case unix.DT_DIR:
+		return KindDirectory
+	case unix.DT_LNK:
+		return KindSymlink
+	case unix.DT_UNKNOWN:
+		return 0
+	}
+	return KindOther
+}
+
+// Stat tells what name is, without following it.
+func (d *Dir) Stat(name string) (Info, error) {
+	if err := d.check(name); err != nil {
+		return Info{}, err
+	}
+	var m meta
+	err := d.fd.use(func(fd int) (err error) {
+		m, err = lstatAt(fd, name)
+		return err
+	})
+	if err != nil {
+		return Info{}, d.refuse(name, err)
+	}
+	m.Path = join(d.path, name)
+	return m.Info, nil
+}
+
+// OpenFile opens the regular file name in this folder; a link is not followed.
+func (d *Dir) OpenFile(name string) (*File, error) {
+	if err := d.check(name); err != nil {
+		return nil, err
+	}
+	var f *File
+	err := d.fd.use(func(dirfd int) error {
+		m, err := lstatAt(dirfd, name)
+		if err != nil {
+			return err
+		}
+		switch m.Kind {
+		case KindDirectory:
+			return d.ws.Refuse(IsADirectory, Args{"path": d.show(name)})
+		case KindOther:
+			return d.ws.Refuse(SpecialFile, Args{"path": d.show(name), "kind": m.special})
+		case KindSymlink:
+			return errLink
+		}
+		fd, err := retry(func() (int, error) { return unix.Openat(dirfd, name, fileFlags, 0) })
+		if err != nil {
+			return classify(err)
+		}
+		m.Path = join(d.path, name)
+		f, err = newFile(fd, &m)
+		return err
+	})
+	if err != nil {
+		return nil, d.refuse(name, err)
+	}
+	return f, nil
+}
+
+// OpenDir opens the folder name in this folder; a link is not followed, and
+// another file system or bind mount is entered only with CrossMounts.
+func (d *Dir) OpenDir(name string) (*Dir, error) {
+	if err := d.check(name); err != nil {
+		return nil, err
+	}
+	var sub *Dir
+	err := d.fd.use(func(dirfd int) error {
+		var fd int
+		var err error
+		if d.ws.fallback {
+			fd, err = retry(func() (int, error) { return unix.Openat(dirfd, name, dirFlags, 0) })
+		} else {
+			how := uint64(plain)
+			if !d.ws.cross {
+				how |= unix.RESOLVE_NO_XDEV
+			}
+			fd, err = openat2(dirfd, name, dirFlags, how)
+		}
+		if err == unix.ENOTDIR || err == unix.ELOOP {
+			return d.notFolder(dirfd, name)
+		}
+		if err != nil {
+			return classify(err)
+		}
+		sub, err = d.ws.newDir(fd, join(d.path, name), nil)
+		if err == nil && !d.ws.cross && sub.info.Dev != d.info.Dev {
+			sub.Close()
+			sub, err = nil, errOutside
+		}
+		return err
+	})
+	if err != nil {
+		return nil, d.refuse(name, err)
+	}
+	return sub, nil
+}
+
+// notFolder says what name is instead of a folder.
+func (d *Dir) notFolder(dirfd int, name string) error {
+	m, err := lstatAt(dirfd, name)
+	switch {
+	case err != nil:
+		return err
+	case m.Kind == KindFile:
+		return d.ws.Refuse(NotADirectory, Args{"path": d.show(name)})
+	case m.Kind == KindOther:
+		return d.ws.Refuse(SpecialFile, Args{"path": d.show(name), "kind": m.special})
+	case m.Kind == KindSymlink:
+		return errLink
+	}
+	return errChanged
+}
+
+// Link resolves the link name. to is the resolved path and kind what is there,
+// for LinkInside only.
+func (d *Dir) Link(name string) (to string, kind Kind, s LinkState) {
+	if !singleName(name) {
+		return "", 0, LinkBroken
+	}
+	m, err := d.ws.resolveParts(strings.Split(join(foldDir(d.path), name), "/"), false)
+	return linkResult(m, err)
+}
