@@ -88,3 +88,18 @@ func linkResult(m meta, err error) (to string, kind Kind, s LinkState) {
 	}
 	return "", 0, LinkBroken
 }
+
+// wrongKind refuses what is not of the wanted kind.
+func (d *Dir) wrongKind(name string, m *meta, want Kind) error {
+	switch {
+	case m.Kind == want:
+		return nil
+	case m.Kind == KindDirectory:
+		return d.ws.Refuse(IsADirectory, Args{"path": d.show(name)})
+	case m.Kind == KindFile:
+		return d.ws.Refuse(NotADirectory, Args{"path": d.show(name)})
+	case m.Kind == KindSymlink:
+		return errLink
+	}
+	return d.ws.Refuse(SpecialFile, Args{"path": d.show(name), "kind": m.special})
+}

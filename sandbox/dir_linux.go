@@ -181,13 +181,8 @@ func (d *Dir) OpenFile(name string) (*File, error) {
 		if err != nil {
 			return err
 		}
-		switch m.Kind {
-		case KindDirectory:
-			return d.ws.Refuse(IsADirectory, Args{"path": d.show(name)})
-		case KindOther:
-			return d.ws.Refuse(SpecialFile, Args{"path": d.show(name), "kind": m.special})
-		case KindSymlink:
-			return errLink
+		if err := d.wrongKind(name, &m, KindFile); err != nil {
+			return err
 		}
 		fd, err := retry(func() (int, error) { return unix.Openat(dirfd, name, fileFlags, 0) })
 		if err != nil {
@@ -244,17 +239,13 @@ func (d *Dir) OpenDir(name string) (*Dir, error) {
 // notFolder says what name is instead of a folder.
 func (d *Dir) notFolder(dirfd int, name string) error {
 	m, err := lstatAt(dirfd, name)
-	switch {
-	case err != nil:
-		return err
-	case m.Kind == KindFile:
-		return d.ws.Refuse(NotADirectory, Args{"path": d.show(name)})
-	case m.Kind == KindOther:
-		return d.ws.Refuse(SpecialFile, Args{"path": d.show(name), "kind": m.special})
-	case m.Kind == KindSymlink:
-		return errLink
+	if err == nil {
+		err = d.wrongKind(name, &m, KindDirectory)
 	}
-	return errChanged
+	if err == nil { // it is one by now
+		err = errChanged
+	}
+	return err
 }
 
 // Link resolves the link name. to is the resolved path and kind what is there,

@@ -1,0 +1,36 @@
+//go:build unix && !linux
+
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"syscall"
+)
+
+const nonBlock = syscall.O_NONBLOCK | syscall.O_NOCTTY
+
+func devIno(info fs.FileInfo) (dev, ino uint64) {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Dev), uint64(st.Ino)
+	}
+	return 0, 0
+}
+
+func classifyErrno(err error) error {
+	var no syscall.Errno
+	if !errors.As(err, &no) {
+		return nil
+	}
+	switch no {
+	case syscall.ENOTDIR:
+		return errNotDir
+	case syscall.ELOOP:
+		return errLink
+	case syscall.ENAMETOOLONG:
+		return errTooLong
+	case syscall.ENXIO, syscall.ENODEV:
+		return errSpecial
+	}
+	return nil
+}
