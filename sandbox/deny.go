@@ -11,7 +11,7 @@ import (
 // defaultRules are the names that usually hold credentials. Each is matched
 // against one component at any depth, those with a slash against as many, and
 // what lies below a match is denied with it. except keeps the harmless
-// siblings of a rule: suffixes of the folded name.
+// siblings of a rule.
 var defaultRules = []struct {
 	text   string
 	except []string
@@ -21,18 +21,18 @@ var defaultRules = []struct {
 	{text: ".env.*", except: []string{".env.example", ".env.sample", ".env.template", ".env.dist"}},
 	{text: "*.pem"}, {text: "*.key"}, {text: "*.p12"}, {text: "*.pfx"},
 	{text: "*.jks"}, {text: "*.keystore"}, {text: "*.kdbx"}, {text: "*.ovpn"},
-	{text: "id_rsa*", except: []string{".pub"}},
-	{text: "id_dsa*", except: []string{".pub"}},
-	{text: "id_ecdsa*", except: []string{".pub"}},
-	{text: "id_ed25519*", except: []string{".pub"}},
+	{text: "id_rsa*", except: []string{"*.pub"}},
+	{text: "id_dsa*", except: []string{"*.pub"}},
+	{text: "id_ecdsa*", except: []string{"*.pub"}},
+	{text: "id_ed25519*", except: []string{"*.pub"}},
 	{text: ".ssh"}, {text: ".gnupg"}, {text: ".aws"}, {text: ".azure"}, {text: ".kube"},
 	{text: ".config/gcloud"}, {text: ".docker/config.json"},
 	{text: ".netrc"}, {text: "_netrc"}, {text: ".npmrc"}, {text: ".pypirc"}, {text: ".pgpass"},
 	{text: ".my.cnf"}, {text: ".git-credentials"},
-	{text: "*.tfstate"}, {text: "*.tfstate.*"}, {text: "terraform.tfvars"},
+	{text: "*.tfstate*"}, {text: "terraform.tfvars"},
 	{text: "credentials.json"}, {text: "service-account*.json"},
-	{text: ".*_history"}, {text: ".history"}, {text: ".histfile"}, {text: ".lesshst"},
-	{text: "fish_history"}, {text: "consolehost_history.txt"},
+	{text: ".bash_history"}, {text: ".zsh_history"}, {text: ".*_history"}, {text: ".history"},
+	{text: ".histfile"}, {text: ".lesshst"}, {text: "fish_history"}, {text: "consolehost_history.txt"},
 }
 
 // maxRules bounds the rules an operator may add.
@@ -56,8 +56,8 @@ type denySet struct {
 	ext   map[string]int32 // folded extension with its dot
 	globs []int32          // one component, wildcards
 	paths []int32          // several components, or anchored
-	stems map[string][]int32
-	sexts map[string][]int32 // "*.keystore" → "key": rules by cut extension
+	stems map[string][]int32 // rules by the stem of an 8.3 name
+	sexts map[string][]int32 // "*.tfstate*" → "tfs": rules by the extension of an 8.3 name
 }
 
 func newDenySet(extra []string) (*denySet, error) {
@@ -108,11 +108,11 @@ func (s *denySet) add(r rule) {
 		if _, dup := s.ext[last[1:]]; !dup {
 			s.ext[last[1:]] = i
 		}
-		if e := last[2:]; len(e) > 3 {
-			s.sexts[e[:3]] = append(s.sexts[e[:3]], i)
-		}
 	default:
 		s.globs = append(s.globs, i)
+	}
+	if lit := strings.TrimRight(last, "*"); single && isExt(lit) && len(lit) > 5 {
+		s.sexts[lit[2:5]] = append(s.sexts[lit[2:5]], i)
 	}
 }
 
@@ -178,6 +178,9 @@ func parseRule(line string) (rule, error) {
 		}
 		segs = append(segs, foldPattern(seg))
 	}
+	if len(segs) == 0 || slices.Contains(segs, "") {
+		return rule{}, errEmptyRule
+	}
 	if segs[0] == "**" && len(segs) > 1 {
 		anchored = false
 		segs = segs[1:]
@@ -219,7 +222,12 @@ func foldPattern(seg string) string {
 		}
 	}
 	flush(len(seg))
-	return b.String()
+	// Folded names end in no dot, space or tilde, so a pattern may not either.
+	p := b.String()
+	for p != "" && strings.IndexByte(". ~", p[len(p)-1]) >= 0 {
+		p = strings.TrimSuffix(p[:len(p)-1], `\`)
+	}
+	return p
 }
 
 func foldNoTrim(s string) []byte {
@@ -317,7 +325,6 @@ func (s *denySet) match(b []byte) int32 {
 	if i, ok := s.exact[string(b)]; ok {
 		return i
 	}
-	tilde := false
 	for j := len(b) - 1; j >= 0; j-- {
 		if b[j] == '.' {
 			if i, ok := s.ext[string(b[j:])]; ok {
@@ -332,8 +339,7 @@ func (s *denySet) match(b []byte) int32 {
 			return i
 		}
 	}
-	tilde = bytes.IndexByte(b, '~') > 0
-	if tilde {
+	if bytes.IndexByte(b, '~') > 0 {
 		return s.matchShort(b)
 	}
 	return -1
@@ -360,10 +366,7 @@ func (r *rule) shortExt(ext []byte) bool { return r.ext == "*" || string(ext) ==
 
 func (r *rule) excepts(b []byte) bool {
 	for _, e := range r.except {
-		if e[0] == '.' && len(b) > len(e) && e == ".pub" && string(b[len(b)-len(e):]) == e {
-			return true
-		}
-		if string(b) == e {
+		if globMatch(e, b) {
 			return true
 		}
 	}

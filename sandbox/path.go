@@ -23,6 +23,9 @@ const maxComponent = 255 // bytes; longer names exist on no common file system
 // leaves the workspace as text, or is withheld as text is refused here.
 func (w *Workspace) parse(written string) (query, error) {
 	q := query{written: written}
+	if written == "" {
+		q.written = "."
+	}
 	if len(written) > w.maxPath || !wellFormed(written) {
 		return q, w.Refuse(InvalidPath, nil)
 	}

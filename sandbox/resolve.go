@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"runtime"
 	"strings"
 )
 
@@ -114,7 +115,7 @@ func (w *Workspace) resolveParts(parts []string, missing bool) (meta, error) {
 			if target == "" {
 				return meta{}, errNotExist
 			}
-			if isAbsolute(target) {
+			if absoluteTarget(target) {
 				rest, ok := w.stripRoot(target)
 				if !ok {
 					return meta{}, errOutside
@@ -133,6 +134,11 @@ func (w *Workspace) resolveParts(parts []string, missing bool) (meta, error) {
 		}
 	}
 	return cur, nil
+}
+
+// absoluteTarget reports a link target that does not start where the link is.
+func absoluteTarget(target string) bool {
+	return target[0] == '/' || runtime.GOOS == "windows" && (isAbsolute(target) || len(target) > 1 && target[1] == ':')
 }
 
 // trailingSlash stands for the demand that what came before is a folder.

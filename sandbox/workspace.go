@@ -198,9 +198,9 @@ func (w *Workspace) OpenFile(path string) (*File, error) {
 		}
 		switch {
 		case m.Kind == KindDirectory:
-			return nil, w.Refuse(IsADirectory, Args{"path": path})
+			return nil, w.Refuse(IsADirectory, Args{"path": q.written})
 		case m.Kind == KindOther:
-			return nil, w.Refuse(SpecialFile, Args{"path": path, "kind": m.special})
+			return nil, w.Refuse(SpecialFile, Args{"path": q.written, "kind": m.special})
 		case q.mustDir:
 			return nil, w.explain(&q, errNotExist)
 		}
@@ -228,9 +228,9 @@ func (w *Workspace) OpenDir(path string) (*Dir, error) {
 		}
 		switch m.Kind {
 		case KindFile:
-			return nil, w.Refuse(NotADirectory, Args{"path": path})
+			return nil, w.Refuse(NotADirectory, Args{"path": q.written})
 		case KindOther:
-			return nil, w.Refuse(SpecialFile, Args{"path": path, "kind": m.special})
+			return nil, w.Refuse(SpecialFile, Args{"path": q.written, "kind": m.special})
 		}
 		d, err := w.openDirBeneath(&m)
 		if err == nil {
@@ -255,7 +255,7 @@ func (w *Workspace) Stat(path string) (Info, error) {
 	case err != nil:
 		return Info{}, w.explain(&q, err)
 	case m.Kind == KindOther:
-		return Info{}, w.Refuse(SpecialFile, Args{"path": path, "kind": m.special})
+		return Info{}, w.Refuse(SpecialFile, Args{"path": q.written, "kind": m.special})
 	case m.Kind == KindFile && q.mustDir:
 		return Info{}, w.explain(&q, errNotExist)
 	}
