@@ -52,10 +52,10 @@ type rule struct {
 // "*.ext" are found by lookup, the few others one by one.
 type denySet struct {
 	rules []rule
-	exact map[string]int32 // folded name
-	ext   map[string]int32 // folded extension with its dot
-	globs []int32          // one component, wildcards
-	paths []int32          // several components, or anchored
+	exact map[string]int32   // folded name
+	ext   map[string]int32   // folded extension with its dot
+	globs []int32            // one component, wildcards
+	paths []int32            // several components, or anchored
 	stems map[string][]int32 // rules by the stem of an 8.3 name
 	sexts map[string][]int32 // "*.tfstate*" → "tfs": rules by the extension of an 8.3 name
 }
