@@ -1,0 +1,236 @@
+package redos
+
+import "github.com/dlclark/regexp2/v2/syntax"
+
+// The guard answers one question about a pattern: can one text be split in two or more ways under a repeat? Then a
+// backtracking engine tries the product of all the ways before it admits failure. In terms of the position automaton of
+// the pattern: is there a state q and a text w such that two different paths lead from q over w back to q (exponential
+// degree of ambiguity, Weber and Seidl 1991)? That is decided by a search in the square of the automaton.
+//
+// What makes the answer fit this engine rather than patterns on paper:
+//
+//   - The tree is the engine's, after its optimiser: what it made atomic is atomic here.
+//   - Paths are counted as the backtracker takes them: an empty iteration ends a loop, and both ways to match nothing
+//     ((a?)? has three) count.
+//   - Inside an atomic group there is only one path. Atomic groups, lookarounds and conditions are judged again each on
+//     their own, because a failure inside them backtracks inside them.
+//   - A loop that is followed by nothing that can fail never backtracks: its iterations are not repeated here.
+//   - A backreference stands for a text of its group's language, taken in one way.
+//
+// Work is bounded: counted repeats are unrolled as far as the budget allows and then read as endless, which can only make
+// the guard stricter.
+
+// rootMode says what follows a pattern that is judged.
+type rootMode bool
+
+const (
+	rootFails rootMode = false // nothing follows: a match is a match
+	rootMore  rootMode = true  // something that can fail follows: used to judge a fragment
+)
+
+const (
+	maxPositions = 1200
+	maxSteps     = 3_000_000 // of the search in the square, about 10 ms
+)
+
+// precision is how exactly counted repeats are taken.
+type precision struct {
+	single int // unrolled copies of one character at most
+	group  int // unrolled copies of a group at most
+	refs   bool
+}
+
+var precisions = []precision{{64, 8, true}, {16, 4, true}, {4, 2, true}, {2, 1, false}}
+
+// exponential reports whether matching may take exponential time. A pattern too large for every precision counts as such.
+func exponential(t *syntax.RegexTree, mode rootMode) bool {
+	for _, p := range precisions {
+		switch judge(t, mode, p) {
+		case safe:
+			return false
+		case ambiguous:
+			return true
+		}
+	}
+	return true
+}
+
+type verdict uint8
+
+const (
+	safe verdict = iota
+	ambiguous
+	tooLarge
+)
+
+func judge(t *syntax.RegexTree, mode rootMode, p precision) verdict {
+	al := newAlphabet(t.Root)
+	steps := maxSteps
+	type root struct {
+		n    *syntax.RegexNode
+		mode rootMode
+	}
+	groups := captures(t.Root)
+	seen := map[*syntax.RegexNode]bool{}
+	for queue := []root{{t.Root, mode}}; len(queue) > 0; queue = queue[1:] {
+		b := &builder{al: al, precision: p, groups: groups}
+		b.build(queue[0].n, queue[0].mode == rootFails)
+		if b.refLoop {
+			return ambiguous
+		}
+		if b.full {
+			return tooLarge
+		}
+		if v := b.ambiguity(&steps); v != safe {
+			return v
+		}
+		for _, n := range b.roots {
+			if !seen[n] {
+				seen[n] = true
+				queue = append(queue, root{n, rootFails})
+			}
+		}
+	}
+	return safe
+}
+
+func captures(n *syntax.RegexNode) map[int]*syntax.RegexNode {
+	out := map[int]*syntax.RegexNode{}
+	var walk func(*syntax.RegexNode)
+	walk = func(n *syntax.RegexNode) {
+		if n.T == syntax.NtCapture && n.M > 0 && out[n.M] == nil {
+			out[n.M] = n
+		}
+		for _, c := range n.Children {
+			walk(c)
+		}
+	}
+	walk(n)
+	return out
+}
+
+// ambiguity looks in each loop of the automaton for a text that two paths share. steps is what may still be spent.
+func (b *builder) ambiguity(steps *int) verdict {
+	comp := b.components()
+	n := len(b.pos)
+	inLoop := func(p, q int) bool { return comp[p] == comp[q] }
+	type pair struct{ p, q int }
+	var queue []pair
+	seen := make(map[int]bool)
+	push := func(p, q int) {
+		if p > q {
+			p, q = q, p
+		}
+		if k := p*n + q; !seen[k] {
+			seen[k] = true
+			queue = append(queue, pair{p, q})
+		}
+	}
+	for q := range b.pos {
+		edges := b.pos[q].edges
+		for i, e := range edges {
+			if !inLoop(q, e.to) {
+				continue
+			}
+			if e.many && e.depth == 0 {
+				return ambiguous
+			}
+			for _, f := range edges[i+1:] {
+				if *steps--; *steps < 0 {
+					return tooLarge
+				}
+				if !inLoop(q, f.to) || e.depth > 0 || f.depth > 0 || b.sameAtomic(e.to, f.to) && e.to != f.to {
+					continue
+				}
+				if e.to == f.to {
+					return ambiguous
+				}
+				if b.pos[e.to].set.meets(b.pos[f.to].set) {
+					push(e.to, f.to)
+				}
+			}
+		}
+	}
+	for len(queue) > 0 {
+		x := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		for _, e := range b.pos[x.p].edges {
+			if !inLoop(x.p, e.to) {
+				continue
+			}
+			for _, f := range b.pos[x.q].edges {
+				if *steps--; *steps < 0 {
+					return tooLarge
+				}
+				if !inLoop(x.q, f.to) || !b.pos[e.to].set.meets(b.pos[f.to].set) {
+					continue
+				}
+				if e.to == f.to {
+					return ambiguous
+				}
+				push(e.to, f.to)
+			}
+		}
+	}
+	return safe
+}
+
+// sameAtomic reports whether two positions lie in one atomic group.
+func (b *builder) sameAtomic(p, q int) bool {
+	x, y := b.pos[p].atomic, b.pos[q].atomic
+	return len(x) > 0 && len(y) > 0 && x[0] == y[0]
+}
+
+// components numbers the strongly connected components (Tarjan). An edge lies in a loop when both its ends are in one.
+func (b *builder) components() []int {
+	n := len(b.pos)
+	comp, low, num := make([]int, n), make([]int, n), make([]int, n)
+	onStack := make([]bool, n)
+	var stack []int
+	next, count := 1, 0
+	type frame struct{ v, edge int }
+	for s := 0; s < n; s++ {
+		if num[s] != 0 {
+			continue
+		}
+		calls := []frame{{s, 0}}
+		for len(calls) > 0 {
+			f := &calls[len(calls)-1]
+			v := f.v
+			if f.edge == 0 {
+				num[v], low[v] = next, next
+				next++
+				stack = append(stack, v)
+				onStack[v] = true
+			}
+			if f.edge < len(b.pos[v].edges) {
+				w := b.pos[v].edges[f.edge].to
+				f.edge++
+				if num[w] == 0 {
+					calls = append(calls, frame{w, 0})
+				} else if onStack[w] {
+					low[v] = min(low[v], num[w])
+				}
+				continue
+			}
+			if low[v] == num[v] {
+				count++
+				for {
+					w := stack[len(stack)-1]
+					stack = stack[:len(stack)-1]
+					onStack[w] = false
+					comp[w] = count
+					if w == v {
+						break
+					}
+				}
+			}
+			calls = calls[:len(calls)-1]
+			if len(calls) > 0 {
+				p := calls[len(calls)-1].v
+				low[p] = min(low[p], low[v])
+			}
+		}
+	}
+	return comp
+}

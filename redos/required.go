@@ -1,0 +1,275 @@
+package redos
+
+import (
+	"unicode/utf8"
+
+	"github.com/dlclark/regexp2/v2/syntax"
+)
+
+const (
+	maxLiterals   = 16
+	maxLiteralLen = 64
+	useless       = 1 << 30
+)
+
+// needs says what literals the matches of a node hold. exact is the node's whole language when that is small; need
+// holds literals one of which is in every match, or is empty when nothing is known.
+type needs struct {
+	exact []literal
+	need  []literal
+}
+
+var emptyLiteral = []literal{{}}
+
+// cost estimates how many candidates a set of literals lets through and what finding them takes.
+func cost(ls []literal) int {
+	if len(ls) == 0 || len(ls) > maxLiterals {
+		return useless
+	}
+	sum := 0
+	for _, l := range ls {
+		if len(l.text) == 0 {
+			return useless
+		}
+		least := useless
+		for i := range l.text {
+			least = min(least, l.rankAt(i))
+		}
+		switch len(l.text) {
+		case 1:
+			least *= 6
+		case 2:
+			least *= 3
+		}
+		sum += least + 40
+	}
+	return sum
+}
+
+// better returns the cheaper set; b on a tie, where callers put the more precise one.
+func better(a, b []literal) []literal {
+	if c := cost(b); c < useless && c <= cost(a) {
+		return b
+	}
+	return a
+}
+
+func (n needs) best() []literal { return better(n.need, n.exact) }
+
+func cross(a, b []literal) ([]literal, bool) {
+	if len(a)*len(b) > maxLiterals {
+		return nil, false
+	}
+	out := make([]literal, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			if len(x.text)+len(y.text) > maxLiteralLen {
+				return nil, false
+			}
+			out = append(out, x.with(y))
+		}
+	}
+	return out, true
+}
+
+// setLiterals spells out a small set; a letter that is there in both ASCII cases becomes one folded literal.
+func setLiterals(set *syntax.CharSet) []literal {
+	if set == nil || set.IsNegated() {
+		return nil
+	}
+	rs := set.GetSetChars(9)
+	if len(rs) == 0 || len(rs) > 8 {
+		return nil
+	}
+	have := map[rune]bool{}
+	for _, r := range rs {
+		if !set.Contains(r) {
+			return nil
+		}
+		have[r] = true
+	}
+	var out []literal
+	for _, r := range rs {
+		switch {
+		case r >= 'A' && r <= 'Z' && have[r|0x20]:
+		case r >= 'a' && r <= 'z' && have[r&^0x20]:
+			out = append(out, foldedLiteral(byte(r)))
+		default:
+			out = append(out, runeLiteral(r))
+		}
+	}
+	return out
+}
+
+func loopNeeds(in needs, m, n int) needs {
+	if m == 0 {
+		if n == 1 && in.exact != nil && len(in.exact) < maxLiterals {
+			return needs{exact: append([]literal{{}}, in.exact...)}
+		}
+		return needs{}
+	}
+	out := needs{need: in.best()}
+	if in.exact == nil {
+		return out
+	}
+	all, ok := emptyLiteral, true
+	for k := 0; k < m && ok; k++ {
+		all, ok = cross(all, in.exact)
+	}
+	if ok {
+		if m == n {
+			out.exact = all
+		}
+		out.need = better(out.need, all)
+	}
+	return out
+}
+
+// needsOf finds the literals of a node. What it does not know holds none.
+func needsOf(n *syntax.RegexNode) needs {
+	switch n.T {
+	case syntax.NtCapture, syntax.NtGroup, syntax.NtAtomic:
+		return needsOf(n.Children[0])
+	case syntax.NtOne:
+		return needs{exact: []literal{runeLiteral(n.Ch)}}
+	case syntax.NtMulti:
+		var l literal
+		for _, c := range n.Str {
+			l = l.with(runeLiteral(c))
+		}
+		if len(l.text) <= maxLiteralLen {
+			return needs{exact: []literal{l}}
+		}
+		cut := maxLiteralLen
+		for !utf8.RuneStart(l.text[cut]) {
+			cut--
+		}
+		return needs{need: []literal{{l.text[:cut], l.fold[:cut]}}}
+	case syntax.NtSet:
+		return needs{exact: setLiterals(n.Set)}
+	case syntax.NtOneloop, syntax.NtOnelazy, syntax.NtOneloopatomic:
+		return loopNeeds(needs{exact: []literal{runeLiteral(n.Ch)}}, n.M, n.N)
+	case syntax.NtSetloop, syntax.NtSetlazy, syntax.NtSetloopatomic:
+		return loopNeeds(needs{exact: setLiterals(n.Set)}, n.M, n.N)
+	case syntax.NtLoop, syntax.NtLazyloop:
+		return loopNeeds(needsOf(n.Children[0]), n.M, n.N)
+	case syntax.NtEmpty, syntax.NtBol, syntax.NtEol, syntax.NtBoundary, syntax.NtNonboundary, syntax.NtBeginning,
+		syntax.NtStart, syntax.NtEndZ, syntax.NtEnd, syntax.NtECMABoundary, syntax.NtNonECMABoundary,
+		syntax.NtUpdateBumpalong, syntax.NtNegLook, syntax.NtResetCapture:
+		return needs{exact: emptyLiteral}
+	case syntax.NtPosLook: // its text is in the searched text, though not in the match
+		return needs{exact: emptyLiteral, need: needsOf(n.Children[0]).best()}
+	case syntax.NtAlternate:
+		return alternateNeeds(n.Children)
+	case syntax.NtConcatenate:
+		return concatNeeds(n)
+	}
+	return needs{}
+}
+
+func alternateNeeds(cs []*syntax.RegexNode) needs {
+	out := needs{exact: []literal{}, need: []literal{}}
+	for _, c := range cs {
+		i := needsOf(c)
+		if out.exact != nil && i.exact != nil && len(out.exact)+len(i.exact) <= maxLiterals {
+			out.exact = append(out.exact, i.exact...)
+		} else {
+			out.exact = nil
+		}
+		b := i.best()
+		if out.need != nil && cost(b) < useless && len(out.need)+len(b) <= maxLiterals {
+			out.need = append(out.need, b...)
+		} else {
+			out.need = nil
+		}
+		if i.need != nil && cost(i.exact) == useless {
+			out.exact = nil // a lookahead's text would be lost
+		}
+	}
+	if len(out.exact) == 0 {
+		out.exact = nil
+	}
+	return out
+}
+
+func concatNeeds(n *syntax.RegexNode) needs {
+	var out needs
+	cur, all := emptyLiteral, true
+	for i := range n.Children {
+		c := n.Children[i]
+		if n.Options&syntax.RightToLeft != 0 { // stored in the order of matching
+			c = n.Children[len(n.Children)-1-i]
+		}
+		in := needsOf(c)
+		out.need = better(out.need, in.need)
+		if in.exact == nil {
+			out.need = better(out.need, cur)
+			cur, all = emptyLiteral, false
+			continue
+		}
+		x, ok := cross(cur, in.exact)
+		if !ok {
+			out.need = better(out.need, cur)
+			cur, all = in.exact, false
+			continue
+		}
+		cur = x
+	}
+	out.need = better(out.need, cur)
+	if all {
+		out.exact = cur
+	}
+	return out
+}
+
+// filter finds the places where one of several literals stands.
+type filter struct{ finders []finder }
+
+func newFilter(t *syntax.RegexTree) *filter { return filterOf(needsOf(t.Root).best()) }
+
+// filterOf returns nil when the literals cannot be trusted: U+FFFD stands for any broken byte, and NUL for what a caller
+// may have masked in the text given to Find.
+func filterOf(ls []literal) *filter {
+	if cost(ls) >= useless {
+		return nil
+	}
+	f := &filter{}
+	for _, l := range ls {
+		for i := 0; i < len(l.text); {
+			r, size := utf8.DecodeRune(l.text[i:])
+			if r == utf8.RuneError || r == 0 {
+				return nil
+			}
+			i += size
+		}
+		f.finders = append(f.finders, newFinder(l))
+	}
+	return f
+}
+
+const (
+	firstWindow = 1 << 9
+	lastWindow  = 1 << 16
+)
+
+// next returns the first place at or after from where a literal stands, or -1. Several searches share a window that
+// grows, so that a rare literal is not searched to the end of the text for every hit of a common one.
+func (f *filter) next(s string, from int) int {
+	if len(f.finders) == 1 && !f.finders[0].folded {
+		return f.finders[0].next(s, from, len(s))
+	}
+	for w := firstWindow; from < len(s); w = min(2*w, lastWindow) {
+		to := min(from+w, len(s))
+		best := -1
+		for i := range f.finders {
+			if p := f.finders[i].next(s, from, to); p >= 0 {
+				best, to = p, p
+			}
+		}
+		if best >= 0 {
+			return best
+		}
+		from = to
+	}
+	return -1
+}

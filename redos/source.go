@@ -1,0 +1,369 @@
+package redos
+
+import (
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/dlclark/regexp2/v2/syntax"
+)
+
+// repeat is a quantified atom in the source of a pattern. Offsets count characters.
+type repeat struct {
+	start, quant, end int // atom, its quantifier, and where that ends
+	group             bool
+	min, max          int
+}
+
+// source is what the scanner finds. It knows as much of the syntax as is needed to point at a part of a pattern that
+// the engine's parser has accepted.
+type source struct {
+	text    []rune
+	repeats []repeat
+	open    int // 1-based character of the last group or class that was left open; 0 when none
+}
+
+func scanSource(pattern string) *source {
+	s := &source{text: []rune(pattern)}
+	t := s.text
+	var groups []int
+	for i := 0; i < len(t); {
+		start, group := i, false
+		switch t[i] {
+		case '\\':
+			i = s.escape(i)
+		case '[':
+			i = s.class(i)
+		case '(':
+			if end := s.opening(i); end > i {
+				if t[end-1] != ')' { // not a comment or a switch of options
+					groups = append(groups, i)
+				}
+				i = end
+				continue
+			}
+			s.open = i + 1
+			return s
+		case ')':
+			i++
+			if len(groups) == 0 {
+				continue
+			}
+			start, group = groups[len(groups)-1], true
+			groups = groups[:len(groups)-1]
+		case '|', '^', '$':
+			i++
+			continue
+		default:
+			i++
+		}
+		for i < len(t) {
+			lo, hi, end := quantifier(t, i)
+			if end == i {
+				break
+			}
+			s.repeats = append(s.repeats, repeat{start, i, end, group, lo, hi})
+			i = end
+			group = true // a repeat of a repeat
+		}
+	}
+	if s.open == 0 && len(groups) > 0 {
+		s.open = groups[len(groups)-1] + 1
+	}
+	return s
+}
+
+func openAt(pattern string) int { return max(1, scanSource(pattern).open) }
+
+func (s *source) escape(i int) int {
+	t := s.text
+	if i+1 >= len(t) {
+		return len(t)
+	}
+	until := func(from int, end rune) int {
+		for j := from; j < len(t); j++ {
+			if t[j] == end {
+				return j + 1
+			}
+		}
+		return len(t)
+	}
+	switch c := t[i+1]; {
+	case c == 'Q':
+		for j := i + 2; j+1 < len(t); j++ {
+			if t[j] == '\\' && t[j+1] == 'E' {
+				return j + 2
+			}
+		}
+		return len(t)
+	case (c == 'p' || c == 'P' || c == 'x' || c == 'u' || c == 'k') && i+2 < len(t) && t[i+2] == '{':
+		return until(i+3, '}')
+	case c == 'k' && i+2 < len(t) && t[i+2] == '<':
+		return until(i+3, '>')
+	case c == 'k' && i+2 < len(t) && t[i+2] == '\'':
+		return until(i+3, '\'')
+	case c == 'x':
+		return min(i+4, len(t))
+	case c == 'u':
+		return min(i+6, len(t))
+	case c == 'c':
+		return min(i+3, len(t))
+	case c >= '0' && c <= '9':
+		j := i + 2
+		for j < len(t) && t[j] >= '0' && t[j] <= '9' {
+			j++
+		}
+		return j
+	}
+	return i + 2
+}
+
+// class returns the end of a character class with its subtractions and [:names:].
+func (s *source) class(i int) int {
+	t := s.text
+	s.open, i = i+1, i+1
+	if i < len(t) && t[i] == '^' {
+		i++
+	}
+	for first := true; i < len(t); first = false {
+		switch {
+		case t[i] == '\\':
+			i += 2
+		case t[i] == ']' && !first:
+			s.open = 0
+			return i + 1
+		case t[i] == '[' && i+1 < len(t) && t[i+1] == ':':
+			j := i + 2
+			for j+1 < len(t) && (t[j] != ':' || t[j+1] != ']') && t[j] != ']' {
+				j++
+			}
+			if j+1 < len(t) && t[j] == ':' {
+				i = j + 2
+			} else {
+				i++
+			}
+		case t[i] == '[' && !first && t[i-1] == '-':
+			if i = s.class(i); s.open != 0 {
+				return i
+			}
+		default:
+			i++
+		}
+	}
+	return len(t)
+}
+
+// opening returns the end of what opens a group; of a comment or a switch of options, with the closing parenthesis.
+// It returns i when a comment has no end.
+func (s *source) opening(i int) int {
+	t := s.text
+	if i+1 >= len(t) || t[i+1] != '?' {
+		return i + 1
+	}
+	if i+2 < len(t) && t[i+2] == '#' {
+		for j := i + 3; j < len(t); j++ {
+			if t[j] == ')' {
+				return j + 1
+			}
+		}
+		return i
+	}
+	for j := i + 2; j < len(t); j++ {
+		switch c := t[j]; {
+		case c == ')' || c == ':' || c == '=' || c == '!' || c == '>':
+			return j + 1
+		case c == '<' || c == '\'' || c == 'P' || c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			if c == '\'' && j > i+2 {
+				return j + 1
+			}
+		case c == '(':
+			return j // a condition: its parentheses are scanned as a group
+		default:
+			return j
+		}
+	}
+	return len(t)
+}
+
+// quantifier reads a quantifier at i and returns where it ends, or i.
+func quantifier(t []rune, i int) (lo, hi, end int) {
+	switch t[i] {
+	case '*':
+		lo, hi, end = 0, math.MaxInt32, i+1
+	case '+':
+		lo, hi, end = 1, math.MaxInt32, i+1
+	case '?':
+		lo, hi, end = 0, 1, i+1
+	case '{':
+		j := i + 1
+		for j < len(t) && (t[j] >= '0' && t[j] <= '9' || t[j] == ',') {
+			j++
+		}
+		if j == len(t) || t[j] != '}' {
+			return 0, 0, i
+		}
+		a, b, comma := strings.Cut(string(t[i+1:j]), ",")
+		var err error
+		if lo, err = strconv.Atoi(a); err != nil {
+			return 0, 0, i
+		}
+		switch {
+		case !comma:
+			hi = lo
+		case b == "":
+			hi = math.MaxInt32
+		default:
+			if hi, err = strconv.Atoi(b); err != nil {
+				return 0, 0, i
+			}
+		}
+		end = j + 1
+	default:
+		return 0, 0, i
+	}
+	if end < len(t) && (t[end] == '?' || t[end] == '+') {
+		end++
+	}
+	return lo, hi, end
+}
+
+const (
+	maxFragment   = 60
+	maxSuggestion = 200
+	maxRewrites   = 12
+)
+
+// refusal makes the refusal of a pattern that the guard does not pass.
+func refusal(pattern string, opts syntax.RegexOptions) *UnsafeError {
+	s := scanSource(pattern)
+	e := &UnsafeError{Fragment: shorten(pattern)}
+	if r, ok := s.culprit(opts); ok {
+		e.Fragment = shorten(string(s.text[r.start:r.end]))
+	}
+	if p := rewrite(pattern, opts, 0); len([]rune(p)) <= maxSuggestion {
+		e.Suggestion = p
+	}
+	return e
+}
+
+func shorten(s string) string {
+	if rs := []rune(s); len(rs) > maxFragment {
+		return string(rs[:maxFragment-1]) + "…"
+	}
+	return s
+}
+
+// culprit finds the smallest repeat that is unsafe by itself, whatever follows.
+func (s *source) culprit(opts syntax.RegexOptions) (repeat, bool) {
+	byLength := append([]repeat(nil), s.repeats...)
+	sort.SliceStable(byLength, func(i, j int) bool {
+		return byLength[i].end-byLength[i].start < byLength[j].end-byLength[j].start
+	})
+	options := s.inlineOptions()
+	var reference *repeat
+	for i, r := range byLength {
+		if r.max <= 1 {
+			continue
+		}
+		text := string(s.text[r.start:r.end])
+		if isReference(s.text[r.start:r.quant]) && reference == nil {
+			reference = &byLength[i]
+		}
+		if !r.group || tooMany(i) {
+			continue
+		}
+		tree, err := parse(options+"(?:"+text+")\uF8FF", opts)
+		if err == nil && exponential(tree, rootMore) {
+			return r, true
+		}
+	}
+	if reference != nil {
+		return *reference, true
+	}
+	for i := len(byLength) - 1; i >= 0; i-- { // the largest repeated group
+		if byLength[i].group && byLength[i].max > 1 {
+			return byLength[i], true
+		}
+	}
+	return repeat{}, false
+}
+
+func tooMany(i int) bool { return i > 200 }
+
+func isReference(t []rune) bool {
+	return len(t) > 1 && t[0] == '\\' && (t[1] == 'k' || t[1] >= '1' && t[1] <= '9')
+}
+
+// inlineOptions returns the switch of options that the pattern begins with, such as (?i).
+func (s *source) inlineOptions() string {
+	t := s.text
+	if len(t) > 3 && t[0] == '(' && t[1] == '?' {
+		for j := 2; j < len(t) && j < 10; j++ {
+			if t[j] == ')' {
+				return string(t[:j+1])
+			}
+			if t[j] != '-' && (t[j] < 'a' || t[j] > 'z') {
+				break
+			}
+		}
+	}
+	return ""
+}
+
+// rewrite returns a pattern that passes the guard, or "": a repeat of a repeat is unrolled to one, which keeps the
+// meaning; any other culprit becomes atomic, which gives up what it has matched only as a whole.
+func rewrite(pattern string, opts syntax.RegexOptions, depth int) string {
+	tree, err := parse(pattern, opts)
+	if err != nil {
+		return ""
+	}
+	if !exponential(tree, rootFails) {
+		return pattern
+	}
+	if depth == maxRewrites {
+		return ""
+	}
+	s := scanSource(pattern)
+	r, ok := s.culprit(opts)
+	if !ok {
+		return ""
+	}
+	before, frag, after := string(s.text[:r.start]), string(s.text[r.start:r.end]), string(s.text[r.end:])
+	if u := unrolled(s.text, r); u != "" {
+		if p := rewrite(before+u+after, opts, depth+1); p != "" {
+			return p
+		}
+	}
+	if strings.HasSuffix(before, "(?>") && strings.HasPrefix(after, ")") {
+		return "" // atomic already
+	}
+	return rewrite(before+"(?>"+frag+")"+after, opts, depth+1)
+}
+
+// unrolled turns (X+)* and its kin, where X is one atom, into (X)*: the same texts, one way each.
+func unrolled(t []rune, r repeat) string {
+	if t[r.start] != '(' || t[r.quant-1] != ')' {
+		return ""
+	}
+	open := (&source{text: t}).opening(r.start)
+	body := t[open : r.quant-1]
+	if head := string(t[r.start:open]); len(body) == 0 || strings.HasSuffix(head, ">") && !strings.HasPrefix(head, "(?<") && !strings.HasPrefix(head, "(?P<") {
+		return ""
+	}
+	inner := scanSource(string(body))
+	for _, q := range inner.repeats {
+		if q.start != 0 || q.end != len(body) || q.max < 2 {
+			continue
+		}
+		lo := "+"
+		if q.min == 0 || r.min == 0 {
+			lo = "*"
+		}
+		if t[r.end-1] == '?' && r.end-r.quant > 1 {
+			lo += "?"
+		}
+		return string(t[r.start:open]) + string(body[:q.quant]) + ")" + lo
+	}
+	return ""
+}
