@@ -13,6 +13,14 @@ func (b bits) meets(c bits) bool {
 	return b[0]&c[0]|b[1]&c[1]|b[2]&c[2]|b[3]&c[3] != 0
 }
 
+func (b bits) and(c bits) bits { return bits{b[0] & c[0], b[1] & c[1], b[2] & c[2], b[3] & c[3]} }
+
+func (b bits) or(c bits) bits { return bits{b[0] | c[0], b[1] | c[1], b[2] | c[2], b[3] | c[3]} }
+
+func (b bits) without(c bits) bits {
+	return bits{b[0] &^ c[0], b[1] &^ c[1], b[2] &^ c[2], b[3] &^ c[3]}
+}
+
 // alphabet reduces characters to samples: all of ASCII, one or more of each Unicode category, and the neighbourhood of
 // every character that the pattern names.
 type alphabet struct {
@@ -89,11 +97,7 @@ func (a *alphabet) of(n *syntax.RegexNode) bits {
 	case n.IsOneFamily():
 		return a.char(n.Ch)
 	case n.IsNotoneFamily():
-		b, c := a.every, a.char(n.Ch)
-		for i := range b {
-			b[i] &^= c[i]
-		}
-		return b
+		return a.every.without(a.char(n.Ch))
 	}
 	if n.Set == nil {
 		return a.every

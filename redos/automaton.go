@@ -16,89 +16,77 @@ type position struct {
 // edge leads to a position that can consume the next character.
 type edge struct {
 	to    int
+	set   bits // the characters it can be taken with
 	depth int  // how many atomic groups enclose the choice of this edge
 	many  bool // more than one way leads along it
 }
 
-// reach is a position and whether more than one way leads to it.
+// reach is a position next to a border of a fragment: next is what the character beyond that border may be, as far as
+// assertions on the way say, many whether more than one way leads there.
 type reach struct {
 	pos  int
+	next bits
 	many bool
 }
 
 // frag describes the part of the automaton made from one node.
 type frag struct {
-	null        int // ways to match nothing: 0, 1 or 2 (many)
+	null        int  // ways to match nothing: 0, 1 or 2 (many)
+	next        bits // what may come after matching nothing
 	first, last []reach
 }
 
 func ways(n int) int { return min(n, 2) }
 
-func times(r []reach, n int) []reach {
-	switch n {
-	case 0:
+// times returns r seen across a part that matches nothing in n ways.
+func times(r []reach, n int, next bits) []reach {
+	if n == 0 {
 		return nil
-	case 1:
-		return r
 	}
 	out := make([]reach, len(r))
 	for i, x := range r {
-		out[i] = reach{x.pos, true}
+		out[i] = reach{x.pos, x.next.and(next), x.many || n > 1}
 	}
 	return out
 }
 
-// add joins two lists; a position in both is reached in many ways.
-func add(a, b []reach) []reach {
-	if len(a) == 0 {
-		return b
-	}
-	if len(b) == 0 {
-		return a
-	}
-	out := append(make([]reach, 0, len(a)+len(b)), a...)
-outer:
-	for _, x := range b {
-		for i := range a {
-			if out[i].pos == x.pos {
-				out[i].many = true
-				continue outer
-			}
-		}
-		out = append(out, x)
-	}
-	return out
+func join(a, b []reach) []reach {
+	return append(a[:len(a):len(a)], b...)
 }
 
 // builder turns a tree into a position automaton.
 type builder struct {
 	al *alphabet
 	precision
-	groups  map[int]*syntax.RegexNode
-	pos     []position
-	atomic  []int // the atomic groups around the node being built
-	nextID  int
-	depth   int                 // of references within references
-	edges   int                 // made so far
-	roots   []*syntax.RegexNode // parts that backtrack on their own
-	refLoop bool                // a repeated reference to a group of no fixed length
-	full    bool                // the budget is spent
+	groups map[int]*syntax.RegexNode
+	pos    []position
+	atomic []int // the atomic groups around the node being built
+	nextID int
+	depth  int          // of references within references
+	edges  int          // made so far
+	split  bool         // a repeat splits a text in many ways for a reason that the automaton does not show
+	bound  map[int]rune // groups of one character, while each of its values is judged in turn
+	full   bool         // the budget is spent
 }
 
-const endless = math.MaxInt32
+const (
+	endless  = math.MaxInt32
+	fewTimes = 8 // a repeat up to this count multiplies the work by a bounded factor and is not judged
+)
 
-var nothing = frag{null: 1}
+func (b *builder) nothing() frag { return frag{null: 1, next: b.al.every} }
 
 func (b *builder) char(set bits) frag {
 	if len(b.pos) >= maxPositions {
 		b.full = true
 	}
 	if b.full {
-		return nothing
+		return b.nothing()
 	}
 	p := len(b.pos)
 	b.pos = append(b.pos, position{set: set, atomic: b.atomic[:len(b.atomic):len(b.atomic)]})
-	return frag{first: []reach{{p, false}}, last: []reach{{p, false}}}
+	edgeOf := []reach{{p, b.al.every, false}}
+	return frag{first: edgeOf, last: edgeOf}
 }
 
 func (b *builder) connect(last, first []reach) {
@@ -108,7 +96,9 @@ func (b *builder) connect(last, first []reach) {
 	}
 	for _, l := range last {
 		for _, f := range first {
-			b.pos[l.pos].edges = append(b.pos[l.pos].edges, edge{f.pos, len(b.atomic), l.many || f.many})
+			if set := b.pos[f.pos].set.and(l.next).and(f.next); set != (bits{}) {
+				b.pos[l.pos].edges = append(b.pos[l.pos].edges, edge{f.pos, set, len(b.atomic), l.many || f.many})
+			}
 		}
 	}
 }
@@ -117,25 +107,26 @@ func (b *builder) concat(x, y frag) frag {
 	b.connect(x.last, y.first)
 	return frag{
 		null:  ways(x.null * y.null),
-		first: add(x.first, times(y.first, x.null)),
-		last:  add(y.last, times(x.last, y.null)),
+		next:  x.next.and(y.next),
+		first: join(x.first, times(y.first, x.null, x.next)),
+		last:  join(y.last, times(x.last, y.null, y.next)),
 	}
 }
 
-func either(x, y frag) frag {
-	return frag{ways(x.null + y.null), add(x.first, y.first), add(x.last, y.last)}
+func (b *builder) either(x, y frag) frag {
+	return frag{ways(x.null + y.null), x.next.or(y.next), join(x.first, y.first), join(x.last, y.last)}
 }
 
 // build adds a node. tail says that nothing after it can fail, so that the engine never comes back to it.
 func (b *builder) build(n *syntax.RegexNode, tail bool) frag {
 	if b.full {
-		return nothing
+		return b.nothing()
 	}
 	switch n.T {
 	case syntax.NtOne, syntax.NtNotone, syntax.NtSet:
 		return b.char(b.al.of(n))
 	case syntax.NtMulti:
-		out := nothing
+		out := b.nothing()
 		for i := range n.Str {
 			c := n.Str[i]
 			if n.Options&syntax.RightToLeft != 0 {
@@ -157,38 +148,40 @@ func (b *builder) build(n *syntax.RegexNode, tail bool) frag {
 	case syntax.NtLoop, syntax.NtLazyloop:
 		return b.group(n, tail)
 	case syntax.NtCapture, syntax.NtGroup:
+		if c, ok := b.bound[n.M]; ok && n.T == syntax.NtCapture {
+			return b.char(b.al.char(c))
+		}
 		return b.build(n.Children[0], tail)
 	case syntax.NtAtomic:
-		b.roots = append(b.roots, n.Children[0])
 		return b.enter(func() frag { return b.build(n.Children[0], false) })
 	case syntax.NtConcatenate:
-		out := nothing
-		for i, c := range n.Children {
-			out = b.concat(out, b.build(c, tail && succeeds(n.Children[i+1:]...)))
-		}
-		return out
+		return b.sequence(n, tail)
 	case syntax.NtAlternate:
 		return b.branches(n.Children, tail)
 	case syntax.NtBackRefCond:
 		return b.optionalBranch(n.Children, tail)
 	case syntax.NtExprCond:
-		b.roots = append(b.roots, n.Children[0])
 		return b.optionalBranch(n.Children[1:], tail)
 	case syntax.NtPosLook, syntax.NtNegLook:
-		b.roots = append(b.roots, n.Children[0])
-		return nothing
+		f := b.nothing()
+		f.next = b.ahead(n)
+		return f
+	case syntax.NtBeginning, syntax.NtEnd: // no text goes across
+		return frag{null: 1}
+	case syntax.NtEol, syntax.NtEndZ:
+		return frag{null: 1, next: b.al.char('\n')}
 	case syntax.NtRef:
 		return b.reference(n)
 	case syntax.NtNothing:
 		return frag{}
 	}
-	return nothing // anchors, boundaries and the engine's own marks: taken as met
+	return b.nothing() // line anchors, boundaries and the engine's own marks: taken as met
 }
 
 func (b *builder) branches(cs []*syntax.RegexNode, tail bool) frag {
 	var out frag
 	for _, c := range cs {
-		out = either(out, b.build(c, tail))
+		out = b.either(out, b.build(c, tail))
 	}
 	return out
 }
@@ -197,7 +190,7 @@ func (b *builder) branches(cs []*syntax.RegexNode, tail bool) frag {
 func (b *builder) optionalBranch(cs []*syntax.RegexNode, tail bool) frag {
 	out := b.branches(cs, tail)
 	if len(cs) < 2 {
-		out.null = ways(out.null + 1)
+		out = b.either(out, b.nothing())
 	}
 	return out
 }
@@ -212,7 +205,7 @@ func (b *builder) enter(build func() frag) frag {
 	f.null = min(f.null, 1)
 	for _, l := range [][]reach{f.first, f.last} {
 		for i := range l {
-			l[i].many = false
+			l[i].many = false // built for this fragment alone
 		}
 	}
 	return f
@@ -220,8 +213,8 @@ func (b *builder) enter(build func() frag) frag {
 
 func (b *builder) group(n *syntax.RegexNode, tail bool) frag {
 	body := n.Children[0]
-	if n.N > 8 && !tail && len(b.atomic) == 0 && b.onlyReference(body) {
-		b.refLoop = true
+	if n.N > fewTimes && !tail && len(b.atomic) == 0 && b.onlyReference(body) {
+		b.split = true
 	}
 	unroll := b.precision.group
 	if isSingle(body) {
@@ -271,65 +264,183 @@ func varies(n *syntax.RegexNode) bool {
 // A tail loop is left for good when it is left, so nothing of it is tried a second time: one iteration stands for all.
 func (b *builder) loop(m, n, unroll int, tail bool, body func(tail bool) frag) frag {
 	if n <= 0 {
-		return nothing
+		return b.nothing()
 	}
 	if n > unroll {
-		copies := max(min(m, unroll), 1)
-		out := nothing
-		for i := 1; i < copies; i++ {
+		out := b.nothing()
+		for i := 1; i < min(m, unroll); i++ {
 			out = b.concat(out, body(false))
 		}
 		x := body(tail)
+		if m > fewTimes && x.null > 0 && len(x.first) > 0 {
+			b.split = true // which of the iterations match nothing?
+		}
 		after := x
 		if !tail {
 			b.connect(x.last, x.first)
-			after.last = times(x.last, ways(1+x.null))
+			after.last = b.exits(x)
 		}
 		if m == 0 {
-			after.null = ways(1 + x.null)
+			after = b.optional(after, x)
 		}
 		return b.concat(out, after)
 	}
-	var optional func(k int) frag
-	optional = func(k int) frag { // up to k more iterations
+	var upTo func(k int) frag
+	upTo = func(k int) frag { // k more iterations at most
 		if k == 0 || b.full {
-			return nothing
+			return b.nothing()
 		}
 		x := body(tail)
 		if tail {
 			k = 1
 		}
-		rest := optional(k - 1)
+		rest := upTo(k - 1)
 		b.connect(x.last, rest.first)
-		return frag{
-			null:  ways(1 + x.null),
-			first: x.first,
-			last:  add(rest.last, times(x.last, rest.null)),
-		}
+		after := x
+		after.last = join(rest.last, times(x.last, rest.null, rest.next))
+		return b.optional(after, x)
 	}
-	out := nothing
+	out := b.nothing()
 	for i := 0; i < m; i++ {
 		out = b.concat(out, body(tail && i == m-1))
 	}
 	if n > m {
-		out = b.concat(out, optional(n-m))
+		out = b.concat(out, upTo(n-m))
 	}
 	return out
 }
 
+// exits returns where a loop over x can be left: after an iteration, or after one more that matches nothing.
+func (b *builder) exits(x frag) []reach {
+	return times(x.last, ways(1+x.null), b.al.every)
+}
+
+// optional adds to a loop that no iteration is made; x is its body.
+func (b *builder) optional(loop, x frag) frag {
+	loop.null, loop.next = ways(1+x.null), b.al.every
+	return loop
+}
+
 // reference stands for one text of the group's language, taken in one way.
 func (b *builder) reference(n *syntax.RegexNode) frag {
+	if c, ok := b.bound[n.M]; ok {
+		return b.char(b.al.char(c))
+	}
 	g := b.groups[n.M]
 	if g == nil || !b.refs || b.depth > 1 {
-		return nothing
+		return b.nothing()
 	}
 	b.depth++
-	roots := len(b.roots)
 	f := b.enter(func() frag { return b.build(g.Children[0], false) })
-	b.roots = b.roots[:roots]
 	b.depth--
-	f.null = 1
+	f.null, f.next = 1, b.al.every
 	return f
+}
+
+// ahead returns what the next character may be where a lookaround holds.
+func (b *builder) ahead(n *syntax.RegexNode) bits {
+	x := n.Children[0]
+	if x.Options&syntax.RightToLeft != 0 {
+		return b.al.every
+	}
+	var first bits
+	whole := true // x is one character, so that not matching it says what the next one is not
+	for depth := 0; ; depth++ {
+		switch x.T {
+		case syntax.NtCapture, syntax.NtGroup, syntax.NtAtomic:
+			x = x.Children[0]
+			continue
+		case syntax.NtConcatenate:
+			if len(x.Children) > 0 {
+				x, whole = x.Children[0], false
+				continue
+			}
+		case syntax.NtOne, syntax.NtNotone, syntax.NtSet:
+			first = b.al.of(x)
+		case syntax.NtMulti:
+			first, whole = b.al.char(x.Str[0]), false
+		case syntax.NtRef:
+			c, ok := b.bound[x.M]
+			if !ok {
+				return b.al.every
+			}
+			first = b.al.char(c)
+		default:
+			return b.al.every
+		}
+		break
+	}
+	switch {
+	case n.T == syntax.NtPosLook:
+		return first
+	case whole:
+		return b.al.every.without(first)
+	}
+	return b.al.every
+}
+
+// sequence builds nodes in a row. A group of one character that is referred to further on, such as (["']), is judged for
+// each of its values, because text between two quotes is unambiguous only when both are known to be the same.
+func (b *builder) sequence(n *syntax.RegexNode, tail bool) frag {
+	if g, values := quote(n, b.bound); g != 0 {
+		var out frag
+		for _, c := range values {
+			b.bind(g, c)
+			out = b.either(out, b.sequence(n, tail))
+			delete(b.bound, g)
+		}
+		return out
+	}
+	out := b.nothing()
+	for i, c := range n.Children {
+		out = b.concat(out, b.build(c, tail && succeeds(n.Children[i+1:]...)))
+	}
+	return out
+}
+
+func (b *builder) bind(group int, c rune) {
+	if b.bound == nil {
+		b.bound = map[int]rune{}
+	}
+	b.bound[group] = c
+}
+
+// quote finds a child of a sequence that is a group of one of a few characters, not bound yet and referred to in a later
+// child, and returns its number and the characters.
+func quote(n *syntax.RegexNode, bound map[int]rune) (group int, values []rune) {
+	if len(bound) > 1 || n.Options&syntax.RightToLeft != 0 {
+		return 0, nil
+	}
+	for i, c := range n.Children {
+		if c.T != syntax.NtCapture || c.M <= 0 || c.N >= 0 || c.Children[0].T != syntax.NtSet || c.Children[0].Set.IsNegated() {
+			continue
+		}
+		if _, done := bound[c.M]; done {
+			continue
+		}
+		values = c.Children[0].Set.GetSetChars(5)
+		if len(values) < 2 || len(values) > 4 {
+			continue
+		}
+		for _, later := range n.Children[i+1:] {
+			if refers(later, c.M) {
+				return c.M, values
+			}
+		}
+	}
+	return 0, nil
+}
+
+func refers(n *syntax.RegexNode, group int) bool {
+	if n.T == syntax.NtRef && n.M == group {
+		return true
+	}
+	for _, c := range n.Children {
+		if refers(c, group) {
+			return true
+		}
+	}
+	return false
 }
 
 // succeeds reports whether nodes in a row always match, by matching nothing if need be.

@@ -1,6 +1,10 @@
 package redos
 
-import "github.com/dlclark/regexp2/v2/syntax"
+import (
+	"maps"
+
+	"github.com/dlclark/regexp2/v2/syntax"
+)
 
 // The guard answers one question about a pattern: can one text be split in two or more ways under a repeat? Then a
 // backtracking engine tries the product of all the ways before it admits failure. In terms of the position automaton of
@@ -64,34 +68,99 @@ const (
 )
 
 func judge(t *syntax.RegexTree, mode rootMode, p precision) verdict {
-	al := newAlphabet(t.Root)
-	steps := maxSteps
-	type root struct {
-		n    *syntax.RegexNode
-		mode rootMode
-	}
-	groups := captures(t.Root)
-	seen := map[*syntax.RegexNode]bool{}
-	for queue := []root{{t.Root, mode}}; len(queue) > 0; queue = queue[1:] {
-		b := &builder{al: al, precision: p, groups: groups}
-		b.build(queue[0].n, queue[0].mode == rootFails)
-		if b.refLoop {
-			return ambiguous
-		}
-		if b.full {
-			return tooLarge
-		}
-		if v := b.ambiguity(&steps); v != safe {
-			return v
-		}
-		for _, n := range b.roots {
-			if !seen[n] {
-				seen[n] = true
-				queue = append(queue, root{n, rootFails})
+	j := &judgement{al: newAlphabet(t.Root), precision: p, groups: captures(t.Root), steps: maxSteps}
+	return j.walk(t.Root, mode == rootFails)
+}
+
+// judgement looks through a tree for the outermost repeats that the engine can come back to, and judges each by an
+// automaton of its own.
+type judgement struct {
+	al        *alphabet
+	precision precision
+	groups    map[int]*syntax.RegexNode
+	bound     map[int]rune
+	steps     int
+}
+
+// walk judges a node. tail is as for build.
+func (j *judgement) walk(n *syntax.RegexNode, tail bool) verdict {
+	switch n.T {
+	case syntax.NtLoop, syntax.NtLazyloop:
+		if n.N > fewTimes && (!tail || n.M > 1) {
+			if v := j.repeat(n, tail); v != safe {
+				return v
 			}
+			return j.inner(n.Children[0])
+		}
+		return j.walk(n.Children[0], tail && n.M <= 1)
+	case syntax.NtConcatenate:
+		if g, values := quote(n, j.bound); g != 0 {
+			for _, c := range values {
+				if j.bound == nil {
+					j.bound = map[int]rune{}
+				}
+				j.bound[g] = c
+				v := j.walk(n, tail)
+				delete(j.bound, g)
+				if v != safe {
+					return v
+				}
+			}
+			return safe
+		}
+		for i, c := range n.Children {
+			if v := j.walk(c, tail && succeeds(n.Children[i+1:]...)); v != safe {
+				return v
+			}
+		}
+		return safe
+	}
+	for i, c := range n.Children {
+		ends := tail || ownRoot(n, i)
+		if v := j.walk(c, ends); v != safe {
+			return v
 		}
 	}
 	return safe
+}
+
+// ownRoot reports whether child i of n is matched for itself: what it has matched is never tried otherwise.
+func ownRoot(n *syntax.RegexNode, i int) bool {
+	switch n.T {
+	case syntax.NtAtomic, syntax.NtPosLook, syntax.NtNegLook:
+		return true
+	case syntax.NtExprCond:
+		return i == 0
+	}
+	return false
+}
+
+// inner judges the parts of a repeated body that backtrack on their own; the rest of it has been judged with the repeat.
+func (j *judgement) inner(n *syntax.RegexNode) verdict {
+	for i, c := range n.Children {
+		v := safe
+		if ownRoot(n, i) {
+			v = j.walk(c, true)
+		} else {
+			v = j.inner(c)
+		}
+		if v != safe {
+			return v
+		}
+	}
+	return safe
+}
+
+func (j *judgement) repeat(n *syntax.RegexNode, tail bool) verdict {
+	b := &builder{al: j.al, precision: j.precision, groups: j.groups, bound: maps.Clone(j.bound)}
+	b.build(n, tail)
+	switch {
+	case b.split:
+		return ambiguous
+	case b.full:
+		return tooLarge
+	}
+	return b.ambiguity(&j.steps)
 }
 
 func captures(n *syntax.RegexNode) map[int]*syntax.RegexNode {
@@ -142,12 +211,13 @@ func (b *builder) ambiguity(steps *int) verdict {
 				if !inLoop(q, f.to) || e.depth > 0 || f.depth > 0 || b.sameAtomic(e.to, f.to) && e.to != f.to {
 					continue
 				}
+				if !e.set.meets(f.set) {
+					continue
+				}
 				if e.to == f.to {
 					return ambiguous
 				}
-				if b.pos[e.to].set.meets(b.pos[f.to].set) {
-					push(e.to, f.to)
-				}
+				push(e.to, f.to)
 			}
 		}
 	}
@@ -162,7 +232,7 @@ func (b *builder) ambiguity(steps *int) verdict {
 				if *steps--; *steps < 0 {
 					return tooLarge
 				}
-				if !inLoop(x.q, f.to) || !b.pos[e.to].set.meets(b.pos[f.to].set) {
+				if !inLoop(x.q, f.to) || !e.set.meets(f.set) {
 					continue
 				}
 				if e.to == f.to {

@@ -138,7 +138,7 @@ func Compile(pattern string, o Options) (*Regex, error) {
 	if err != nil {
 		return nil, syntaxError(pattern, opts, err)
 	}
-	if !o.NoGuard && exponential(tree, rootFails) {
+	if !o.NoGuard && unsafePattern(pattern, tree) {
 		return nil, refusal(pattern, opts)
 	}
 	if r.re, err = compileEngine(text, opts); err != nil {

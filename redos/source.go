@@ -232,7 +232,16 @@ const (
 	maxFragment   = 60
 	maxSuggestion = 200
 	maxRewrites   = 12
+	maxTried      = 200 // repeats judged to find the one to name
 )
+
+// unsafePattern is the guard's verdict on a pattern and its tree.
+func unsafePattern(pattern string, t *syntax.RegexTree) bool {
+	if _, nested := scanSource(pattern).plainlyNested(); nested {
+		return true
+	}
+	return exponential(t, rootFails)
+}
 
 // refusal makes the refusal of a pattern that the guard does not pass.
 func refusal(pattern string, opts syntax.RegexOptions) *UnsafeError {
@@ -254,12 +263,32 @@ func shorten(s string) string {
 	return s
 }
 
+// plainlyNested finds a repeat of nothing but a repeat, such as (?:a*)*, that something follows. The optimiser of the
+// engine makes some of these one repeat; they are refused all the same, so that the rule can be told in one sentence.
+func (s *source) plainlyNested() (repeat, bool) {
+	for _, r := range s.repeats {
+		if r.max > fewTimes && !possessive(s.text, r) {
+			_, q, ok := s.only(r)
+			if ok && q.max > fewTimes && strings.Trim(string(s.text[r.end:]), ")") != "" {
+				return r, true
+			}
+		}
+	}
+	return repeat{}, false
+}
+
+// possessive reports whether a repeat gives nothing back.
+func possessive(t []rune, r repeat) bool { return r.end > r.quant+1 && t[r.end-1] == '+' }
+
 // culprit finds the smallest repeat that is unsafe by itself, whatever follows.
 func (s *source) culprit(opts syntax.RegexOptions) (repeat, bool) {
 	byLength := append([]repeat(nil), s.repeats...)
 	sort.SliceStable(byLength, func(i, j int) bool {
 		return byLength[i].end-byLength[i].start < byLength[j].end-byLength[j].start
 	})
+	if r, ok := s.plainlyNested(); ok {
+		return r, true
+	}
 	options := s.inlineOptions()
 	var reference *repeat
 	for i, r := range byLength {
@@ -270,7 +299,7 @@ func (s *source) culprit(opts syntax.RegexOptions) (repeat, bool) {
 		if isReference(s.text[r.start:r.quant]) && reference == nil {
 			reference = &byLength[i]
 		}
-		if !r.group || tooMany(i) {
+		if !r.group || i > maxTried || s.isAtomic(r) {
 			continue
 		}
 		tree, err := parse(options+"(?:"+text+")\uF8FF", opts)
@@ -289,7 +318,10 @@ func (s *source) culprit(opts syntax.RegexOptions) (repeat, bool) {
 	return repeat{}, false
 }
 
-func tooMany(i int) bool { return i > 200 }
+// isAtomic reports whether an atomic group holds nothing but the repeat.
+func (s *source) isAtomic(r repeat) bool {
+	return r.start >= 3 && string(s.text[r.start-3:r.start]) == "(?>" && r.end < len(s.text) && s.text[r.end] == ')'
+}
 
 func isReference(t []rune) bool {
 	return len(t) > 1 && t[0] == '\\' && (t[1] == 'k' || t[1] >= '1' && t[1] <= '9')
@@ -318,7 +350,7 @@ func rewrite(pattern string, opts syntax.RegexOptions, depth int) string {
 	if err != nil {
 		return ""
 	}
-	if !exponential(tree, rootFails) {
+	if !unsafePattern(pattern, tree) {
 		return pattern
 	}
 	if depth == maxRewrites {
@@ -329,41 +361,52 @@ func rewrite(pattern string, opts syntax.RegexOptions, depth int) string {
 	if !ok {
 		return ""
 	}
+	if s.isAtomic(r) {
+		return ""
+	}
 	before, frag, after := string(s.text[:r.start]), string(s.text[r.start:r.end]), string(s.text[r.end:])
-	if u := unrolled(s.text, r); u != "" {
+	if u := s.unrolled(r); u != "" {
 		if p := rewrite(before+u+after, opts, depth+1); p != "" {
 			return p
 		}
 	}
-	if strings.HasSuffix(before, "(?>") && strings.HasPrefix(after, ")") {
-		return "" // atomic already
-	}
 	return rewrite(before+"(?>"+frag+")"+after, opts, depth+1)
 }
 
-// unrolled turns (X+)* and its kin, where X is one atom, into (X)*: the same texts, one way each.
-func unrolled(t []rune, r repeat) string {
+// only returns where the body of a repeated group begins and the repeat that is all of that body, if one is. Groups that
+// are atomic or look around do not count, nor possessive repeats.
+func (s *source) only(r repeat) (open int, q repeat, ok bool) {
+	t := s.text
 	if t[r.start] != '(' || t[r.quant-1] != ')' {
+		return 0, repeat{}, false
+	}
+	open = s.opening(r.start)
+	switch head := string(t[r.start:open]); {
+	case head == "(" || head == "(?:" || strings.HasPrefix(head, "(?P<") || strings.HasPrefix(head, "(?'"):
+	case strings.HasPrefix(head, "(?<") && head != "(?<=" && head != "(?<!":
+	default:
+		return 0, repeat{}, false
+	}
+	for _, q := range s.repeats {
+		if q.start == open && q.end == r.quant-1 && !possessive(t, q) {
+			return open, q, true
+		}
+	}
+	return 0, repeat{}, false
+}
+
+// unrolled turns (X+)* and its kin, where X is one atom, into (X)*: the same texts, one way each.
+func (s *source) unrolled(r repeat) string {
+	_, q, ok := s.only(r)
+	if !ok || q.max < 2 {
 		return ""
 	}
-	open := (&source{text: t}).opening(r.start)
-	body := t[open : r.quant-1]
-	if head := string(t[r.start:open]); len(body) == 0 || strings.HasSuffix(head, ">") && !strings.HasPrefix(head, "(?<") && !strings.HasPrefix(head, "(?P<") {
-		return ""
+	times := "+"
+	if q.min == 0 || r.min == 0 {
+		times = "*"
 	}
-	inner := scanSource(string(body))
-	for _, q := range inner.repeats {
-		if q.start != 0 || q.end != len(body) || q.max < 2 {
-			continue
-		}
-		lo := "+"
-		if q.min == 0 || r.min == 0 {
-			lo = "*"
-		}
-		if t[r.end-1] == '?' && r.end-r.quant > 1 {
-			lo += "?"
-		}
-		return string(t[r.start:open]) + string(body[:q.quant]) + ")" + lo
+	if r.end > r.quant+1 && s.text[r.end-1] == '?' {
+		times += "?"
 	}
-	return ""
+	return string(s.text[r.start:q.quant]) + ")" + times
 }
