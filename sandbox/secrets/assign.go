@@ -1,0 +1,437 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// The check functions below serve rules that a shape cannot express. Each is
+// called with the place of its keyword, reads a bounded neighbourhood of it, and
+// reports through f.add.
+
+// maxValue bounds the bytes of a value in an assignment, a URL or a header.
+const maxValue = 512
+
+// bareName lists last parts of a name that make it speak about a credential
+// instead of holding one: tokenId, password_file, secretName.
+var bareName = map[string]bool{}
+
+func init() {
+	for w := range strings.FieldsSeq(`id ids name names path paths file files filename dir url urls uri endpoint host port
+		type types kind length len size count counts limit limits max min budget field fields header headers prefix suffix
+		regex pattern format version policy hint label placeholder title text description help message msg error errors
+		expiry expires expired expiration ttl timeout interval at in on of for provider manager service store storage
+		class column table env var vars variable arn ref reference input output template selector index required enabled
+		disabled valid validator test tests algorithm alg scope scopes usage info status state strategy method mode role
+		user username email owner source sources target location region position start end offset line lines word words
+		node list map set array stream handler func function callback getter cmd command helper reset change confirm
+		confirmation`) {
+		bareName[w] = true
+	}
+}
+
+// assignment is the rule for names that say what they hold:
+//
+//	password = "…"   api_key: '…'   <secret>…</secret>   set("TOKEN", "…")
+//
+// It looks ahead from the keyword over the rest of the name, the sign and the
+// quote, then judges the value.
+func assignment(f *finder, r Rule, at, end int) {
+	if at < f.nameEnd && end <= f.nameEnd {
+		return
+	}
+	s := f.s
+	word := s[at:end]
+	// A keyword inside a longer word is none: "compass", "tokenization", "bypass".
+	if len(word) <= 4 && at > 0 && isAlpha(s[at-1]) && !(isUpper(s[at]) && isLower(s[at-1])) {
+		return
+	}
+	i := end
+	stop := min(len(s), end+64)
+	for i < stop && (isAlnum(s[i]) || s[i] == '_' || s[i] == '-') {
+		i++
+	}
+	if i == stop && i < len(s) {
+		f.nameEnd = i // no name is that long
+		return
+	}
+	if !holds(s, at, end, i) {
+		return
+	}
+	v, ok := valueAfter(s, i)
+	if !ok {
+		if v.signs == 0 {
+			f.nameEnd = i
+		}
+		return
+	}
+	if isSecretValue(s[v.from:v.to], v, strength(word)) {
+		f.add(v.from, v.to, r)
+	}
+}
+
+// strength tells names that hold passwords, which may be short and plain, from
+// names that hold keys, which are long and random.
+func strength(word string) int {
+	if c := lower(word[0]); c == 'p' && lower(word[1]) != 'r' {
+		return weak
+	}
+	return strong
+}
+
+const (
+	strong = iota // the value must look random
+	weak          // a quoted value may be any password
+)
+
+// holds judges the rest of the name after the keyword, s[end:stop].
+func holds(s string, at, end, stop int) bool {
+	rest := s[end:stop]
+	if rest == "" {
+		return true
+	}
+	// The word goes on: same case as the keyword's last letter, without a boundary.
+	if isLower(rest[0]) || isUpper(rest[0]) && isUpper(s[end-1]) {
+		n := 0
+		for n < len(rest) && isAlpha(rest[n]) && isLower(rest[n]) == isLower(rest[0]) {
+			n++
+		}
+		switch strings.ToLower(rest[:n]) {
+		case "key", "value", "val", "base", "string", "str", "s", "data", "e", "word", "phrase", "code", "secret", "token":
+		default:
+			return false
+		}
+		rest = rest[n:]
+	}
+	last := strings.TrimRight(rest, "_-0123456789")
+	if last == "" {
+		return true
+	}
+	n := len(last)
+	if isUpper(last[n-1]) {
+		for n > 0 && isUpper(last[n-1]) {
+			n--
+		}
+	} else {
+		for n > 0 && isLower(last[n-1]) {
+			n--
+		}
+		if n > 0 && isUpper(last[n-1]) {
+			n--
+		}
+	}
+	return !bareName[strings.ToLower(last[n:])]
+}
+
+// value is the right-hand side of an assignment.
+type value struct {
+	from, to int
+	signs    int // bytes of signs and blanks between name and value; 0: nothing is assigned
+	quoted   bool
+	tight    bool // NAME=value: no blank around the sign, as in an environment file
+	colon    bool
+	dash     bool // name - 'value'
+	space    bool // password value, as in .netrc
+	markup   bool // <name>value</name>
+}
+
+// valueAfter reads what follows a name that ends at s[i].
+func valueAfter(s string, i int) (v value, ok bool) {
+	start := i
+	closed := false // the name itself was quoted
+	for i < len(s) && i-start < 6 {
+		switch s[i] {
+		case '"', '\'', '`':
+			closed = true
+			i++
+			continue
+		case '\\', ']', ')', '}', '*':
+			i++
+			continue
+		}
+		break
+	}
+	blanks := i
+	i = skipBlank(s, i)
+	v.tight = i == blanks
+	if i == len(s) {
+		return v, false
+	}
+	// A type between name and sign: token string = "…", token: str = "…".
+	if isAlpha(s[i]) && !v.tight {
+		j := i
+		for j < len(s) && j-i < 24 && (isAlnum(s[j]) || s[j] == '.' || s[j] == '*' || s[j] == '[' || s[j] == ']') {
+			j++
+		}
+		k := skipBlank(s, j)
+		if k == j || k >= len(s) || s[k] != '=' {
+			return v, false
+		}
+		i = k
+	}
+	sign := i
+	switch s[i] {
+	case '=':
+		if i+1 < len(s) && (s[i+1] == '=' || s[i+1] == '~') {
+			return v, false
+		}
+		i++
+		if i < len(s) && s[i] == '>' {
+			i++
+		}
+	case ':', '?', '+', '.', '|':
+		v.colon = s[i] == ':'
+		for i < len(s) && i-sign < 4 && (s[i] == ':' || s[i] == '?' || s[i] == '+' || s[i] == '.' || s[i] == '|') {
+			i++
+		}
+		if i < len(s) && s[i] == '=' {
+			i++
+			v.colon = false
+		} else if s[sign] != ':' || i-sign > 1 {
+			return v, false
+		}
+	case ',':
+		if !closed {
+			return v, false
+		}
+		i++
+	case '>':
+		v.markup = true
+		i++
+	case '-':
+		if v.tight || i+1 >= len(s) || s[i+1] != ' ' {
+			return v, false
+		}
+		v.dash = true
+		i++
+	case '&': // &gt; &quot; and the like never precede a value
+		return v, false
+	case '"', '\'', '`':
+		return v, false
+	default:
+		return v, false
+	}
+	signEnd := i
+	if v.markup {
+		for i < len(s) && i-signEnd < 64 && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
+			i++
+		}
+	} else {
+		i = skipBlank(s, i)
+	}
+	v.tight = v.tight && i == signEnd
+	// A type after a colon: token: string = "…".
+	if v.colon && i < len(s) && isAlpha(s[i]) {
+		j := i
+		for j < len(s) && j-i < 32 && (isAlnum(s[j]) || strings.IndexByte("._[]<>|? ", s[j]) >= 0) {
+			j++
+		}
+		if j < len(s) && s[j] == '=' && j > i && s[j-1] == ' ' && (j+1 >= len(s) || s[j+1] == ' ') {
+			i = skipBlank(s, j+1)
+			v.colon = false
+		}
+	}
+	v.signs = i - start
+	if v.signs == 0 || i >= len(s) {
+		return v, false
+	}
+	// Prefixes of string literals; an f-string is a template and ends up in standsFor.
+	if i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\'') && strings.IndexByte("bruBRULf@$", s[i]) >= 0 {
+		i++
+	}
+	esc := 0
+	for i+esc < len(s) && s[i+esc] == '\\' && esc < 4 {
+		esc++
+	}
+	if q := i + esc; q < len(s) && (s[q] == '"' || s[q] == '\'' || s[q] == '`') {
+		quote := s[q]
+		v.quoted = true
+		v.from = q + 1
+		if v.from+1 < len(s) && s[v.from] == quote && s[v.from+1] == quote {
+			return v, false // """ opens prose
+		}
+		for j := v.from; j < len(s) && j-v.from <= maxValue; j++ {
+			switch {
+			case s[j] == '\n':
+				return v, false
+			case s[j] == '\\' && esc == 0 && j+1 < len(s) && s[j+1] != '\n':
+				j++
+			case s[j] == quote:
+				v.to = j
+				if esc > 0 {
+					for v.to > v.from && s[v.to-1] == '\\' {
+						v.to--
+					}
+				}
+				return v, v.to > v.from
+			}
+		}
+		return v, false
+	}
+	if v.dash {
+		return v, false
+	}
+	v.from = i
+	j := i
+	for j < len(s) && j-i <= maxValue && !endsBare(s, j) {
+		j++
+	}
+	if j-i > maxValue {
+		return v, false
+	}
+	v.to = j
+	return v, v.to > v.from
+}
+
+func skipBlank(s string, i int) int {
+	from := i
+	for i < len(s) && i-from < 64 && (s[i] == ' ' || s[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// endsBare reports whether an unquoted value ends before s[i].
+func endsBare(s string, i int) bool {
+	switch s[i] {
+	case ' ', '\t', '\n', '\r', '"', '\'', '`', ',', ';', ')', ']', '<', '>', '|', '\\', '&', '}':
+		return true
+	}
+	return s[i] < ' '
+}
+
+// isSecretValue judges a value by how it is written and how strong its name is.
+func isSecretValue(val string, v value, name int) bool {
+	if len(val) < 6 || standsFor(val) || strings.HasPrefix(val, "-----BEGIN") {
+		return false
+	}
+	if strings.HasPrefix(val, "http://") || strings.HasPrefix(val, "https://") || val[0] == '/' && strings.Count(val, "/") > 1 && isWordy(val) {
+		return false
+	}
+	var k kinds
+	k.count(val)
+	if k.space > 0 || k.wide > 0 && k.lower+k.upper+k.digit < 8 {
+		return false
+	}
+	if k.lower+k.upper == 0 && (k.digit < 16 || k.other > 0) && !(v.quoted && name == weak && k.digit >= 6) {
+		return false
+	}
+	if v.quoted && name == weak {
+		// Passwords are short and need not be random, but a lone word is a label.
+		return k.digit > 0 && !isNumbered(val) || k.other > 0 && k.digit+k.other >= 2 && !isWordy(val) ||
+			k.upper > 0 && k.lower > 0 && !isWordy(val)
+	}
+	if v.quoted || v.markup {
+		return isRandom(val, 10)
+	}
+	// Without quotes the value competes with code: calls, members, indices.
+	if strings.ContainsAny(val, "([{?$*!@#") && k.digit+k.upper < 3 {
+		return false
+	}
+	if strings.ContainsAny(val, "([{") {
+		return false
+	}
+	if k.digit == 0 {
+		return false
+	}
+	return isRandom(val, 10)
+}
+
+// isNumbered recognises a word with a number behind, "oauth2" or "sha256".
+func isNumbered(v string) bool {
+	switch strings.ToLower(strings.TrimRight(v, "0123456789")) {
+	case "oauth", "sha", "md", "base", "utf", "bcrypt", "argon", "aes", "hs", "rs", "es", "v", "password_", "token_":
+		return true
+	}
+	return false
+}
+
+// namedAWSSecret is the assignment rule for AWS secret access keys.
+func namedAWSSecret(f *finder, r Rule, at, end int) {
+	s := f.s
+	i := end
+	for i < len(s) && i-end < 16 && (isAlnum(s[i]) || s[i] == '_') {
+		i++
+	}
+	v, ok := valueAfter(s, i)
+	if !ok || v.to-v.from != 40 {
+		return
+	}
+	val := s[v.from:v.to]
+	if n, ok := awsSecretShape.match(val, 0); ok && n == 40 && !isFiller(val) {
+		f.add(v.from, v.to, r)
+	}
+}
+
+var awsSecretShape = mustShape(`[\w/+]{40}`)
+
+func mustShape(s string) shape {
+	p, err := parseShape(s)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// dockerAuth is the "auth" member of a Docker or npm configuration: base64 of user:password.
+func dockerAuth(f *finder, r Rule, at, end int) {
+	v, ok := valueAfter(f.s, end)
+	if !ok {
+		return
+	}
+	if isBasic(f.s[v.from:v.to]) {
+		f.add(v.from, v.to, r)
+	}
+}
+
+// isBasic reports whether v is base64 of printable text with a colon in it.
+func isBasic(v string) bool {
+	if len(v) < 8 || len(v) > maxValue {
+		return false
+	}
+	var buf [maxValue]byte
+	n, err := base64.RawStdEncoding.Decode(buf[:], []byte(strings.TrimRight(v, "=")))
+	if err != nil {
+		return false
+	}
+	colon := -1
+	for i, c := range buf[:n] {
+		if c < ' ' || c > '~' {
+			return false
+		}
+		if c == ':' && colon < 0 {
+			colon = i
+		}
+	}
+	return colon >= 0 && colon+1 < n
+}
+
+// netrc is "machine host login name password value".
+func netrc(f *finder, r Rule, at, end int) {
+	s := f.s
+	i := skipSpace(s, end)
+	if i == end || i == len(s) || at > 0 && !isSpace(s[at-1]) {
+		return
+	}
+	before := s[max(0, at-200):at]
+	if l := strings.LastIndex(before, "login "); l < 0 || strings.Count(before[l:], "\n") > 2 {
+		return
+	}
+	j := i
+	for j < len(s) && j-i <= maxValue && !isSpace(s[j]) {
+		j++
+	}
+	if v := s[i:j]; j-i <= maxValue && j-i >= 4 && !standsFor(v) {
+		f.add(i, j, r)
+	}
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+func skipSpace(s string, i int) int {
+	from := i
+	for i < len(s) && i-from < 64 && isSpace(s[i]) {
+		i++
+	}
+	return i
+}

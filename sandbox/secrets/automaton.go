@@ -1,0 +1,103 @@
+package secrets
+
+import "slices"
+
+// automaton finds every occurrence of a set of keywords in one pass, without
+// regard to ASCII case. It is an Aho–Corasick machine whose failure links are
+// folded into the transition table, so each byte of text costs one table look-up
+// whatever the number of keywords, and a text that repeats a keyword costs no
+// more per byte than any other until the keyword is complete.
+type automaton struct {
+	class [256]uint8 // letters share a class with their other case; 0 is "in no keyword"
+	next  []uint16   // state<<shift | class → state
+	shift uint
+	// States are numbered so that those which complete a keyword come last.
+	// The scanning loop needs a single comparison to know that nothing ended here.
+	firstHit uint16
+	hits     [][]uint16 // state − firstHit → keywords that end there, longest first
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+func newAutomaton(keywords []string) *automaton {
+	a := &automaton{}
+	classes := 1
+	for _, k := range keywords {
+		for i := range len(k) {
+			c := lower(k[i])
+			if a.class[c] == 0 {
+				a.class[c] = uint8(classes)
+				classes++
+			}
+		}
+	}
+	for c := byte('A'); c <= 'Z'; c++ {
+		a.class[c] = a.class[lower(c)]
+	}
+	for 1<<a.shift < classes {
+		a.shift++
+	}
+	width := 1 << a.shift
+
+	type node struct {
+		child []int // by class; 0 = none
+		fail  int
+		hits  []uint16
+	}
+	nodes := []node{{child: make([]int, width)}}
+	for id, k := range keywords {
+		at := 0
+		for i := range len(k) {
+			c := a.class[lower(k[i])]
+			if nodes[at].child[c] == 0 {
+				nodes = append(nodes, node{child: make([]int, width)})
+				nodes[at].child[c] = len(nodes) - 1
+			}
+			at = nodes[at].child[c]
+		}
+		nodes[at].hits = append(nodes[at].hits, uint16(id))
+	}
+	// Breadth first: a node's failure target is nearer to the root, hence complete.
+	order := []int{0}
+	for i := 0; i < len(order); i++ {
+		at := order[i]
+		for c := range width {
+			to := nodes[at].child[c]
+			if to == 0 {
+				if at != 0 {
+					nodes[at].child[c] = nodes[nodes[at].fail].child[c]
+				}
+				continue
+			}
+			if at != 0 {
+				nodes[to].fail = nodes[nodes[at].fail].child[c]
+			}
+			nodes[to].hits = append(nodes[to].hits, nodes[nodes[to].fail].hits...)
+			order = append(order, to)
+		}
+	}
+	slices.SortStableFunc(order, func(x, y int) int {
+		return min(len(nodes[x].hits), 1) - min(len(nodes[y].hits), 1)
+	})
+	number := make([]uint16, len(nodes))
+	for n, at := range order {
+		number[at] = uint16(n)
+	}
+	a.next = make([]uint16, len(nodes)<<a.shift)
+	a.firstHit = uint16(len(nodes))
+	for n, at := range order {
+		for c := range width {
+			a.next[n<<a.shift|c] = number[nodes[at].child[c]]
+		}
+		if h := nodes[at].hits; len(h) > 0 {
+			a.firstHit = min(a.firstHit, uint16(n))
+			a.hits = append(a.hits, h)
+		}
+	}
+	return a
+}

@@ -1,0 +1,206 @@
+package secrets
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Mask is the byte that stands for each byte of a secret in Masked.
+const Mask = '\x00'
+
+// The brackets of a placeholder. They belong to no programming language and no
+// credential format, and no rule accepts a value that holds one.
+const (
+	openBracket  = "⟦"
+	closeBracket = "⟧"
+)
+
+// Placeholder returns what stands in an answer where a secret of the given rule
+// is on disk.
+func Placeholder(rule string) string {
+	return openBracket + "redacted " + rule + ": differs on disk" + closeBracket
+}
+
+// Text is a text and the secrets found in it, or in the longer text that it was
+// cut from.
+type Text struct {
+	Raw   string
+	Spans []Span // sorted, not overlapping
+}
+
+// Scan finds the secrets of s.
+func Scan(s string) Text { return Text{s, Find(s)} }
+
+// Slice returns the bytes [i, j) of t. Secrets that the cut runs through stay
+// secrets on both sides of it.
+func (t Text) Slice(i, j int) Text {
+	out := Text{Raw: t.Raw[i:j]}
+	from, _ := slices.BinarySearchFunc(t.Spans, i, func(s Span, at int) int { return cmp.Compare(s.End, at+1) })
+	to := from
+	for to < len(t.Spans) && t.Spans[to].Start < j {
+		to++
+	}
+	if from == to {
+		return out
+	}
+	out.Spans = make([]Span, 0, to-from)
+	for _, s := range t.Spans[from:to] {
+		out.Spans = append(out.Spans, Span{max(s.Start, i) - i, min(s.End, j) - i, s.Rule})
+	}
+	return out
+}
+
+// Masked returns t with every byte of a secret replaced by Mask, except line
+// feeds. Two texts that differ in nothing but the values of secrets, of equal
+// shape, are equal when masked.
+func (t Text) Masked() string {
+	if len(t.Spans) == 0 {
+		return t.Raw
+	}
+	b := []byte(t.Raw)
+	for _, s := range t.Spans {
+		for i := s.Start; i < s.End; i++ {
+			if b[i] != '\n' {
+				b[i] = Mask
+			}
+		}
+	}
+	return string(b)
+}
+
+// Report counts what Redact replaced, by rule. Its zero value is ready. It is not
+// safe for concurrent use.
+type Report struct {
+	counts []int // by Rule
+	late   int
+}
+
+func (r *Report) count(rule Rule) {
+	if r == nil {
+		return
+	}
+	if r.counts == nil {
+		r.counts = make([]int, len(rules))
+	}
+	r.counts[rule]++
+}
+
+// Each calls f for every rule that replaced something, in the order of rule ids.
+// A secret counts once, however many lines it has.
+func (r *Report) Each(f func(rule string, count int)) {
+	for _, n := range byID() {
+		if int(n) < len(r.counts) && r.counts[n] > 0 {
+			f(n.ID(), r.counts[n])
+		}
+	}
+}
+
+// Late returns how many secrets the rules found in sourced texts outside the
+// spans that came with them. The caller that lost those spans has a fault.
+func (r *Report) Late() int { return r.late }
+
+// Redact replaces every span of t by a placeholder, runs the rules over what is
+// left, and replaces what they find as well. Line feeds are kept: a secret of
+// several lines becomes a placeholder for each line that is not blank. sourced
+// says that t was cut from a text that Find saw whole, so that whatever the rules
+// find now counts as Late. changed is false when clean is t.Raw itself.
+//
+// Redacting clean once more changes nothing.
+func Redact(t Text, sourced bool, r *Report) (clean string, changed bool) {
+	clean = replace(t.Raw, t.Spans, r)
+	// Replacing cannot complete a credential: brackets end none and start none.
+	// It can bring the parts of a key block closer together, so look again until
+	// nothing is found; each round hides more, so this ends.
+	for {
+		spans := Find(clean)
+		if spans == nil {
+			return clean, clean != t.Raw
+		}
+		if sourced && r != nil {
+			r.late += len(spans)
+		}
+		clean = replace(clean, spans, r)
+	}
+}
+
+func replace(s string, spans []Span, r *Report) string {
+	if len(spans) == 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 32*len(spans))
+	at := 0
+	for _, p := range spans {
+		b.WriteString(s[at:p.Start])
+		at = p.End
+		if p.Start == p.End {
+			continue
+		}
+		r.count(p.Rule)
+		rest := s[p.Start:p.End]
+		ph := Placeholder(p.Rule.ID())
+		for {
+			line, more, found := strings.Cut(rest, "\n")
+			body := strings.TrimRight(line, "\r")
+			if strings.TrimSpace(body) != "" {
+				b.WriteString(ph)
+			}
+			if !found {
+				break
+			}
+			b.WriteString(line[len(body):])
+			b.WriteByte('\n')
+			rest = more
+		}
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}
+
+// RuleInfo describes a rule.
+type RuleInfo struct {
+	ID, What string
+	Fire     []Example // must be found
+	Quiet    []string  // must not
+}
+
+// Example is a text with one secret in it.
+type Example struct {
+	Text       string
+	Start, End int
+}
+
+// Rules returns the table in the order of rule ids.
+func Rules() []RuleInfo { return describe(1) }
+
+// describe generates the examples from seed: two seeds give the same texts but
+// for the values of the secrets.
+func describe(seed uint64) []RuleInfo {
+	out := make([]RuleInfo, 0, len(rules))
+	for _, n := range byID() {
+		row := &rules[n]
+		info := RuleInfo{ID: row.id, What: row.what}
+		for line := range strings.SplitSeq(row.fire, "\n") {
+			text, start, end := expand(line, seed)
+			info.Fire = append(info.Fire, Example{text, start, end})
+		}
+		for line := range strings.SplitSeq(row.quiet, "\n") {
+			if line != "" {
+				text, _, _ := expand(line, seed)
+				info.Quiet = append(info.Quiet, text)
+			}
+		}
+		out = append(out, info)
+	}
+	return out
+}
+
+func byID() []Rule {
+	out := make([]Rule, len(rules))
+	for i := range out {
+		out[i] = Rule(i)
+	}
+	slices.SortFunc(out, func(a, b Rule) int { return strings.Compare(a.ID(), b.ID()) })
+	return out
+}
