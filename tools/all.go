@@ -1,0 +1,9 @@
+package tools
+
+// All returns the tools in the order in which they are published. The first
+// one accepts an empty object.
+func All() []*Tool {
+	return []*Tool{
+		readFile,
+	}
+}

@@ -1,0 +1,133 @@
+package tools
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
+)
+
+// Encoding names how a file's bytes became text.
+type encoding string
+
+const (
+	utf8Plain encoding = "utf-8"
+	utf8BOM   encoding = "utf-8-bom"
+	utf16LE   encoding = "utf-16le"
+	utf16BE   encoding = "utf-16be"
+	unknown   encoding = "unknown" // not UTF-8 and no mark: shown with replacement characters
+)
+
+// sniffBytes is how much of a file decides whether it is text.
+const sniffBytes = 8 << 10
+
+// sniff tells the encoding from the first bytes of a file and how many bytes
+// its mark takes; text is false when they belong to a binary format.
+func sniff(head []byte) (enc encoding, mark int, text bool) {
+	switch {
+	case bytes.HasPrefix(head, []byte{0xEF, 0xBB, 0xBF}):
+		enc, mark = utf8BOM, 3
+	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}):
+		return utf16LE, 2, true
+	case bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
+		return utf16BE, 2, true
+	default:
+		enc = utf8Plain
+	}
+	if _, _, binary := magic(head); binary {
+		return enc, mark, false
+	}
+	return enc, mark, bytes.IndexByte(head, 0) < 0
+}
+
+// decoder returns a reader of the text in UTF-8, mark excluded, for the two
+// encodings that need one.
+func decoder(enc encoding, r io.Reader) io.Reader {
+	e := unicode.LittleEndian
+	if enc == utf16BE {
+		e = unicode.BigEndian
+	}
+	return unicode.UTF16(e, unicode.UseBOM).NewDecoder().Reader(r)
+}
+
+// validText replaces every byte that is not UTF-8 and returns how many it
+// replaced.
+func validText(b []byte) (string, int) {
+	if utf8.Valid(b) {
+		return string(b), 0
+	}
+	var out strings.Builder
+	out.Grow(len(b) + 16)
+	bad := 0
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n == 1 {
+			bad++
+			out.WriteRune(utf8.RuneError)
+		} else {
+			out.Write(b[:n])
+		}
+		b = b[n:]
+	}
+	return out.String(), bad
+}
+
+// formats are files that begin with a fixed mark and are not text, whatever
+// their first bytes hold besides.
+var formats = []struct {
+	at         int
+	mark       string
+	kind, mime string
+}{
+	{0, "\x89PNG\r\n\x1a\n", "image", "image/png"},
+	{0, "\xff\xd8\xff", "image", "image/jpeg"},
+	{0, "GIF87a", "image", "image/gif"},
+	{0, "GIF89a", "image", "image/gif"},
+	{8, "WEBP", "image", "image/webp"},
+	{0, "II*\x00", "image", "image/tiff"},
+	{0, "MM\x00*", "image", "image/tiff"},
+	{0, "\x00\x00\x01\x00", "image", "image/x-icon"},
+	{0, "%PDF-", "document", "application/pdf"},
+	{0, "PK\x03\x04", "archive", "application/zip"},
+	{0, "PK\x05\x06", "archive", "application/zip"},
+	{0, "\x1f\x8b", "archive", "application/gzip"},
+	{0, "BZh", "archive", "application/x-bzip2"},
+	{0, "\xfd7zXZ\x00", "archive", "application/x-xz"},
+	{0, "(\xb5/\xfd", "archive", "application/zstd"},
+	{0, "7z\xbc\xaf'\x1c", "archive", "application/x-7z-compressed"},
+	{0, "Rar!\x1a\x07", "archive", "application/vnd.rar"},
+	{257, "ustar", "archive", "application/x-tar"},
+	{0, "\x7fELF", "executable", "application/x-elf"},
+	{0, "\xcf\xfa\xed\xfe", "executable", "application/x-mach-binary"},
+	{0, "\xca\xfe\xba\xbe", "executable", "application/java-vm"},
+	{0, "\x00asm", "executable", "application/wasm"},
+	{0, "SQLite format 3\x00", "database", "application/vnd.sqlite3"},
+	{4, "ftyp", "video", "video/mp4"},
+	{0, "\x1aE\xdf\xa3", "video", "video/webm"},
+	{0, "OggS", "audio", "audio/ogg"},
+	{0, "ID3", "audio", "audio/mpeg"},
+	{8, "WAVE", "audio", "audio/wav"},
+	{0, "wOFF", "font", "font/woff"},
+	{0, "wOF2", "font", "font/woff2"},
+	{0, "\x00\x01\x00\x00\x00", "font", "font/ttf"},
+}
+
+// magic tells a binary format by its mark. A mark of printable characters only
+// counts when bytes follow that no text has, or when it is a PDF's.
+func magic(head []byte) (kind, mime string, ok bool) {
+	for _, f := range formats {
+		if len(head) < f.at+len(f.mark) || string(head[f.at:f.at+len(f.mark)]) != f.mark {
+			continue
+		}
+		if f.mime != "application/pdf" && !strings.ContainsFunc(f.mark, func(r rune) bool { return r < ' ' || r > '~' }) &&
+			bytes.IndexFunc(head, func(r rune) bool {
+				return r == utf8.RuneError || r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f'
+			}) < 0 {
+			continue
+		}
+		return f.kind, f.mime, true
+	}
+	return "binary", "application/octet-stream", false
+}

@@ -1,0 +1,62 @@
+package tools
+
+import (
+	"strings"
+
+	"mcp-devserver/sandbox/secrets"
+)
+
+// joiner builds one text out of pieces of a source, in order, and carries the
+// secrets found on the source along. A secret that goes on from one piece into
+// the next stays one secret.
+type joiner struct {
+	raw   strings.Builder
+	spans []secrets.Span
+	open  bool // the last span ran up to the end of its piece
+}
+
+// add appends a piece.
+func (j *joiner) add(t secrets.Text) {
+	at := j.raw.Len()
+	for i, s := range t.Spans {
+		if i == 0 && s.Start == 0 && j.open && j.spans[len(j.spans)-1].Rule == s.Rule {
+			j.spans[len(j.spans)-1].End = at + s.End
+			continue
+		}
+		j.spans = append(j.spans, secrets.Span{Start: at + s.Start, End: at + s.End, Rule: s.Rule})
+	}
+	n := len(t.Spans)
+	j.open = n > 0 && t.Spans[n-1].End == len(t.Raw)
+	j.raw.WriteString(t.Raw)
+}
+
+// word appends text of ours. A newline leaves an open secret open: it goes on
+// in the next piece.
+func (j *joiner) word(s string) {
+	if s != "\n" {
+		j.open = false
+	}
+	j.raw.WriteString(s)
+}
+
+func (j *joiner) text() secrets.Text { return secrets.Text{Raw: j.raw.String(), Spans: j.spans} }
+
+// sizeWords words a number of bytes for people: "812 bytes", "180 KB", "1.2 MB".
+func sizeWords(n int64) string {
+	const unit = 1000
+	switch {
+	case n < unit:
+		return itoa(n) + " bytes"
+	case n < unit*unit:
+		return itoa((n+unit/2)/unit) + " KB"
+	}
+	div, suffix := int64(unit*unit), " MB"
+	if n >= unit*unit*unit {
+		div, suffix = unit*unit*unit, " GB"
+	}
+	tenths := (n*10 + div/2) / div
+	if tenths%10 == 0 || tenths >= 1000 {
+		return itoa(tenths/10) + suffix
+	}
+	return itoa(tenths/10) + "." + itoa(tenths%10) + suffix
+}
