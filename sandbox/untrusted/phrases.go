@@ -1,0 +1,239 @@
+package untrusted
+
+import "strings"
+
+// A phrase is a row of words with gaps: what a signal sounds like in English.
+//
+//	"ignore|disregard ~2 previous|prior ~3 instructions|rules"
+//
+// Each item is a set of words; ~n before it allows up to n words in between. Words
+// are compared without case and without apostrophes. !word at the front means that
+// the phrase does not count behind that word. A name in capitals stands for a set.
+type phrase struct {
+	signal int
+	first  wordSet
+	not    wordSet // words that must not stand right before
+	rest   []step
+	end    string // the bytes of which one must follow the last word; "" = anything
+}
+
+type step struct {
+	gap   int
+	words wordSet
+}
+
+// wordSet is a set of words by their number in the vocabulary.
+type wordSet [5]uint64
+
+func (w *wordSet) add(n int)      { w[n>>6] |= 1 << (n & 63) }
+func (w *wordSet) has(n int) bool { return n >= 0 && w[n>>6]>>(n&63)&1 != 0 }
+
+var sets = map[string]string{
+	"DROP":  "ignore|disregard|forget|override|bypass|ignoring|disregarding|forgetting|overriding|neglect|discard|overlook|skip",
+	"PRIOR": "previous|prior|above|earlier|preceding|foregoing|before|previously|former|past|initial|original",
+	"ORDERS": "instructions|instruction|iunstructions|rules|guidelines|guideline|directions|directives|prompts|prompt|commands|orders|requests|request|restrictions|" +
+		"constraints|policies|policy|protocols|guardrails|programming|limitations|regulations|context|conversation|tasks|assignments|messages",
+	"STRICT": "instructions|guidelines|directives|guardrails|programming|rules|restrictions|directions|prompts",
+	"MODEL":  "ai|llm|llms|agent|agents|assistant|assistants|copilot|claude|chatgpt|gpt|gemini|cursor|summarizer|chatbot|codex",
+	"TELL":   "tell|telling|mention|mentioning|inform|informing|notify|notifying|alert|alerting|reveal|disclose",
+	"USER":   "user|human|operator|anyone|anybody",
+	"SECRET": "secret|secrets|credential|credentials|password|passwords|confidential|classified|ssh|tokens|passphrase|conversation|history|env|keys",
+	"SEND":   "send|post|upload|forward|transmit|email|exfiltrate|leak|submit|mail",
+}
+
+var phrases, vocabulary, starts = compile([]struct {
+	signal int
+	text   string
+	end    string
+}{
+	{override, "!will !to !can !may !should !must !would !not !you DROP ~2 PRIOR ~3 ORDERS", ""},
+	{override, "!will !to !can !may !should !would !not !you DROP ~1 ORDERS ~1 above|before|earlier|previously", ""},
+	{override, "!will !can !may !should !would !not DROP ~1 all|any|your ~2 previous|prior|preceding|earlier ~2 ORDERS|information", ""},
+	{override, "!will !can !may !should !would !not DROP ~1 your ~1 STRICT", ""},
+	{override, "!will !to !can !may !should !would !not !you DROP all|any|the ~1 safety|security ~1 ORDERS", ""},
+	{override, "!will !to !can !may !should !would !not !you forget|ignore|disregard ~1 everything ~4 PRIOR", ""},
+	{override, "!will !to !can !may !should !would !not !you ignore|disregard|forget ~1 above|previous and|instead|directions", ""},
+	{override, "!will !to !can !may !should !would !not !you ignore|disregard|forget all|any|these|your instructions|rules|guidelines|guardrails|safety|filters", ""},
+	{override, "not|dont|never|stop follow|following|obey ~2 PRIOR ~2 ORDERS", ""},
+	{override, "not|dont follow any ~2 STRICT", ""},
+	{override, "new ~1 instructions|instruction", ":*"},
+	{override, "important|new new|important instructions", ""},
+	{override, "note|notes|attention|instruction|instructions|message|dear|notice to|for|all ~1 MODEL ~4 file|code|page|text|repository|document|readme|comment", ":,"},
+	{override, "note|attention|instructions|message|notice to|for|all ~1 MODEL", ":,"},
+	{override, "note|attention|instructions|message|notice to|for|all ~1 MODEL agents|assistants|models|agent|assistant", ":,"},
+	{override, "if youre|you ~1 a|an ai|llm|language", ""},
+
+	{tools, "before using|calling|running|invoking this|any|other|the tool|tools", ""},
+	{tools, "when this tool is called|used|invoked you must|should", ""},
+	{tools, "execute|perform|make|run the|this following tool call|calls", ""},
+	{tools, "must|always ~2 call|use|invoke ~2 tool ~1 first|before|always", ""},
+
+	{exfiltration, "!not !never !dont reveal|print|output|repeat|leak|disclose|show ~2 system prompt", ""},
+	{exfiltration, "!not !never !dont give|share|provide|tell|show|send me ~1 with|your|all|the|a|secret|confidential ~5 SECRET", ""},
+	{exfiltration, "!not !never !dont share|provide|give|disclose|reveal|leak|output ~2 confidential|classified|secret|secrets ~1 company|information|data|documents|patient|financial|customer|government", ""},
+	{exfiltration, "!not !never !dont reveal|spill|leak|disclose all|your|the secrets|passwords|credentials", ""},
+
+	{secrecy, "not|dont|never|without ~1 TELL ~3 USER", ""},
+	{secrecy, "hide|keep|conceal ~2 secret|hidden|from from|the ~1 USER", ""},
+	{secrecy, "hide|conceal this|it|these|that from ~1 USER", ""},
+	{secrecy, "this is a secret operation|task|instruction|mission", ""},
+
+	{authority, "developer|debug|god|dan|system|unrestricted|admin mode enabled|activated|on|unlocked", ""},
+	{authority, "system|admin|priority|instruction|administrator override", ":"},
+	{authority, "you are now a|an|dan|operating|acting|known", ""},
+	{authority, "i am|m your developer|creator|administrator|admin|owner", ""},
+	{authority, "im your developer|creator|administrator|admin|owner", ""},
+	{authority, "without any restrictions|limitations|limits ~1 filters|hesitation|restrictions|guidelines", ""},
+	{authority, "do anything now", ""},
+	{authority, "act|acting as dan", ""},
+	{authority, "begin reprogramming", ""},
+	{authority, "chat is an exception to", ""},
+})
+
+// compile numbers the words and sorts the phrases by their first word.
+func compile(rows []struct {
+	signal int
+	text   string
+	end    string
+}) (out []phrase, vocabulary map[string]int, starts [][]int) {
+	vocabulary = map[string]int{}
+	parse := func(item string) (w wordSet) {
+		for word := range strings.SplitSeq(item, "|") {
+			if s, ok := sets[word]; ok {
+				for word := range strings.SplitSeq(s, "|") {
+					w.add(number(vocabulary, word))
+				}
+				continue
+			}
+			w.add(number(vocabulary, word))
+		}
+		return w
+	}
+	for _, row := range rows {
+		p := phrase{signal: row.signal, end: row.end}
+		gap, begun := 0, false
+		for item := range strings.FieldsSeq(row.text) {
+			switch {
+			case item[0] == '!':
+				p.not.add(number(vocabulary, item[1:]))
+			case item[0] == '~':
+				gap = int(item[1] - '0')
+			case !begun:
+				p.first, begun = parse(item), true
+			default:
+				p.rest = append(p.rest, step{gap, parse(item)})
+				gap = 0
+			}
+		}
+		out = append(out, p)
+	}
+	starts = make([][]int, len(vocabulary))
+	for n := range starts {
+		for i := range out {
+			if out[i].first.has(n) {
+				starts[n] = append(starts[n], i)
+			}
+		}
+	}
+	return out, vocabulary, starts
+}
+
+func number(vocabulary map[string]int, word string) int {
+	n, ok := vocabulary[word]
+	if !ok {
+		n = len(vocabulary)
+		vocabulary[word] = n
+	}
+	return n
+}
+
+// maxPhrase bounds the bytes from the first word of a phrase to the last.
+const maxPhrase = 240
+
+// match reports where phrase p, whose first word ends at s[i], ends.
+func (p *phrase) match(s string, i int) (end int, ok bool) {
+	limit := min(len(s), i+maxPhrase)
+	for k := range p.rest {
+		st := &p.rest[k]
+		found := false
+		for skipped := 0; skipped <= st.gap; skipped++ {
+			from, to := nextWord(s, i, limit)
+			if from == to {
+				return 0, false
+			}
+			n := lookup(s[from:to])
+			i = to
+			if st.words.has(n) {
+				found = true
+				break
+			}
+		}
+		if !found {
+			return 0, false
+		}
+	}
+	if p.end != "" && (i >= len(s) || strings.IndexByte(p.end, s[i]) < 0) {
+		return 0, false
+	}
+	return i, true
+}
+
+// nextWord finds the next word behind s[i], or nothing when a paragraph ends first.
+func nextWord(s string, i, limit int) (from, to int) {
+	lines := 0
+	for i < limit && !isLetter(s[i]) {
+		if s[i] == '\n' {
+			if lines++; lines > 1 {
+				return i, i
+			}
+		}
+		i++
+	}
+	from = i
+	for i < len(s) && i-from < 32 && (isLetter(s[i]) || s[i] == '\'') {
+		i++
+	}
+	return from, i
+}
+
+// setOf makes a set for use outside of phrases.
+func setOf(item string) (w wordSet) {
+	if s, ok := sets[item]; ok {
+		item = s
+	}
+	for word := range strings.SplitSeq(item, "|") {
+		w.add(number(vocabulary, word))
+	}
+	return w
+}
+
+// begins returns the phrases that begin with word n.
+func begins(n int) []int {
+	if n < 0 || n >= len(starts) {
+		return nil
+	}
+	return starts[n]
+}
+
+// lookup returns the number of a word, −1 when no phrase holds it.
+func lookup(w string) int {
+	var b [16]byte
+	n := 0
+	for i := range len(w) {
+		if w[i] == '\'' {
+			continue
+		}
+		if n == len(b) || w[i] >= 0x80 {
+			return -1
+		}
+		b[n] = w[i] | 0x20
+		n++
+	}
+	if v, ok := vocabulary[string(b[:n])]; ok {
+		return v
+	}
+	return -1
+}
+
+// isLetter includes every byte of a character without ASCII likeness.
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80 }
