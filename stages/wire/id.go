@@ -102,3 +102,9 @@ func exponent(b []byte) int {
 		return most
 	}
 }
+
+// Whole reports whether the JSON number raw has an integer value.
+func Whole(raw []byte) bool {
+	_, _, _, ok := integer(raw)
+	return ok
+}
