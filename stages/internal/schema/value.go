@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -28,15 +29,34 @@ var errDeep = errors.New("value nests too deeply")
 
 // Parse reads one JSON value in which no name appears twice in an object. The result refers to text.
 func Parse(text []byte) (Value, error) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(text))
-	v, err := parse(d, text, 0)
+	r := readers.Get().(*reader)
+	r.buf = *bytes.NewBuffer(text)
+	r.dec.Reset(&r.buf)
+	defer func() {
+		r.buf = bytes.Buffer{}
+		r.dec.Reset(&r.buf)
+		readers.Put(r)
+	}()
+	v, err := parse(r.dec, text, 0)
 	if err != nil {
 		return Value{}, err
 	}
-	if _, err := d.ReadToken(); err != io.EOF {
+	if _, err := r.dec.ReadToken(); err != io.EOF {
 		return Value{}, errors.New("something follows the value")
 	}
 	return v, nil
+}
+
+// readers recycles decoders, whose tables cost more than reading the arguments of one call.
+var readers = sync.Pool{New: func() any {
+	r := new(reader)
+	r.dec = jsontext.NewDecoder(&r.buf)
+	return r
+}}
+
+type reader struct {
+	buf bytes.Buffer
+	dec *jsontext.Decoder
 }
 
 func parse(d *jsontext.Decoder, text []byte, depth int) (v Value, err error) {
