@@ -223,7 +223,7 @@ func (c *compiler) keyword(s *Schema, name string, v Value, at string, depth int
 		if v.kind != '"' || !ok || strings.Contains(def, "/") {
 			return bad("must name a definition of this schema, #/$defs/NAME; nothing else is resolved or fetched")
 		}
-		def = strings.NewReplacer("~1", "/", "~0", "~").Replace(def)
+		def = names.Replace(def)
 		if _, ok := c.defs[def]; !ok {
 			return bad("names a definition that is not there")
 		}
@@ -281,16 +281,16 @@ func (c *compiler) bound(s *Schema, name string, v Value, bad func(string) error
 
 // loop finds a definition that applies itself to the same value again, which would never end.
 func (c *compiler) loop() string {
-	names := map[*Schema]string{}
+	known := map[*Schema]string{}
 	for name, s := range c.done {
-		names[s] = name
+		known[s] = name
 	}
 	state := map[*Schema]int{} // 1 open, 2 done
 	var walk func(s *Schema) string
 	walk = func(s *Schema) string {
 		switch state[s] {
 		case 1:
-			return names[s]
+			return known[s]
 		case 2:
 			return ""
 		}
@@ -315,6 +315,10 @@ func (c *compiler) loop() string {
 	return ""
 }
 
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+// pointers spells a name as part of a JSON pointer; names reads it back.
+var (
+	pointers = strings.NewReplacer("~", "~0", "/", "~1")
+	names    = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+func escape(name string) string { return pointers.Replace(name) }
