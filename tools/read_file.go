@@ -373,8 +373,9 @@ func (w *window) take() {
 			if prose > 0 {
 				return
 			}
-			for answer.Cost(piece)+overhead > budget {
-				shown = w.at + runePrefix(w.region.Raw[w.at:shown], utf8.RuneCountInString(w.region.Raw[w.at:shown])*3/4)
+			for cost := answer.Cost(piece); cost+overhead > budget; cost = answer.Cost(piece) {
+				n := utf8.RuneCountInString(piece.Raw)
+				shown = w.at + runePrefix(piece.Raw, min(n-1, n*budget/(cost+overhead)))
 				piece = w.region.Slice(w.at, shown)
 			}
 			cost = answer.Cost(piece)
