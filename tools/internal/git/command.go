@@ -1,0 +1,151 @@
+package git
+
+import (
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// command is one row of the closed table of git subcommands. Nothing else is
+// ever started, and a row's own arguments always come before a caller's.
+type command struct {
+	name  string
+	args  []string
+	stdin bool // the request arrives on standard input, so limits precede it
+	why   string
+}
+
+// The table. Every command reads objects, refs or the index. None formats a
+// patch or a message, none opens the content of a work-tree file, none contacts
+// a remote. status, log, show, diff and ls-files -m are absent on purpose: each
+// of them runs programs that a repository names, or prints what the denylist
+// and the secret rules have not seen.
+var (
+	cmdCatFile = &command{"cat-file", []string{"--batch-command"}, true,
+		"sizes and bytes of objects named by full id"}
+	cmdRevList = &command{"rev-list", []string{"--stdin"}, true,
+		"walk history, ids only"}
+	cmdDiffTree = &command{"diff-tree", []string{"--stdin", "-r", "-z", "--raw", "--root", "--no-abbrev", "--ignore-submodules=all"}, true,
+		"names, modes and blob ids that differ between two trees"}
+	cmdDiffIndex = &command{"diff-index", []string{"--cached", "-z", "--raw", "--no-abbrev", "--ignore-submodules=all"}, false,
+		"names, modes and blob ids that differ between a tree and the index"}
+	cmdDiffFiles = &command{"diff-files", []string{"-z", "--raw", "--no-abbrev", "--ignore-submodules=all"}, false,
+		"names whose file status differs from the index"}
+	cmdLsFiles = &command{"ls-files", []string{"-s", "-z"}, false,
+		"the index"}
+	cmdForEachRef = &command{"for-each-ref", nil, false,
+		"branches and tags with their commits"}
+	cmdBlame = &command{"blame", []string{"--porcelain", "--no-textconv", "--no-ignore-revs-file"}, false,
+		"commit ids per line range, at a commit"}
+	cmdRevParse = &command{"rev-parse", nil, false,
+		"a checked revision to a full commit id; merge bases"}
+	cmdConfig = &command{"config", []string{"--list", "--includes", "--name-only", "-z"}, false,
+		"names of keys, to switch drivers off by name"}
+)
+
+var commands = []*command{cmdCatFile, cmdRevList, cmdDiffTree, cmdDiffIndex, cmdDiffFiles, cmdLsFiles, cmdForEachRef, cmdBlame, cmdRevParse, cmdConfig}
+
+// globalArgs precede every subcommand.
+var globalArgs = []string{"--no-pager", "--literal-pathspecs", "--no-replace-objects"}
+
+// setting is one configuration value that overrides the repository's own.
+type setting struct{ key, value string }
+
+// settings go through GIT_CONFIG_COUNT and friends, never through -c: -c cannot
+// carry a key whose subsection holds '='.
+//
+// core.preloadIndex and index.threads keep git single-threaded: with
+// RLIMIT_NPROC=0 it dies where it would otherwise start a thread.
+var settings = []setting{
+	{"core.fsmonitor", "false"},
+	{"core.hooksPath", "/dev/null"},
+	{"core.attributesFile", "/dev/null"},
+	{"core.excludesFile", "/dev/null"},
+	{"core.commitGraph", "false"},
+	{"core.abbrev", "40"},
+	{"core.quotePath", "true"},
+	{"core.pager", "cat"},
+	{"core.editor", "false"},
+	{"core.preloadIndex", "false"},
+	{"core.untrackedCache", "false"},
+	{"index.threads", "1"},
+	{"pack.threads", "1"},
+	{"protocol.allow", "never"},
+	{"protocol.ext.allow", "never"},
+	{"gpg.program", "false"},
+	{"log.showSignature", "false"},
+	{"log.mailmap", "false"},
+	{"mailmap.file", ""},
+	{"mailmap.blob", ""},
+	{"color.ui", "false"},
+	{"diff.orderFile", ""},
+	{"diff.renameLimit", "1000"},
+	{"i18n.logOutputEncoding", "UTF-8"},
+	{"safe.bareRepository", "explicit"},
+}
+
+// driverSettings switches off every filter driver among the configuration keys
+// that git named (NUL-separated, lower-cased section and name by git).
+func driverSettings(keys []string) []setting {
+	var names []string
+	for _, k := range keys {
+		rest, ok := strings.CutPrefix(k, "filter.")
+		if !ok {
+			continue
+		}
+		if i := strings.LastIndexByte(rest, '.'); i >= 0 {
+			names = append(names, rest[:i])
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	var s []setting
+	for _, n := range names {
+		s = append(s,
+			setting{"filter." + n + ".clean", ""},
+			setting{"filter." + n + ".smudge", ""},
+			setting{"filter." + n + ".process", ""},
+			setting{"filter." + n + ".required", "false"})
+	}
+	return s
+}
+
+// fixedEnv is the whole environment of a git process, apart from settings.
+// HOME names no folder, so that "~" in an include means a file that is missing
+// and not an error.
+var fixedEnv = []string{
+	"HOME=/dev/null",
+	"XDG_CONFIG_HOME=/dev/null",
+	"LC_ALL=C",
+	"GIT_CONFIG_NOSYSTEM=1",
+	"GIT_CONFIG_GLOBAL=/dev/null",
+	"GIT_ATTR_NOSYSTEM=1",
+	"GIT_OPTIONAL_LOCKS=0",
+	"GIT_NO_LAZY_FETCH=1",
+	"GIT_NO_REPLACE_OBJECTS=1",
+	"GIT_GRAFT_FILE=/dev/null",
+	"GIT_TERMINAL_PROMPT=0",
+	"GIT_ALLOW_PROTOCOL=",
+	"GIT_PAGER=cat",
+}
+
+// environment builds the environment of a child from nothing: no variable of
+// this process is passed on, but for the two that Windows cannot start without.
+func environment(drivers []setting, inherit func(string) string) []string {
+	env := slices.Clone(fixedEnv)
+	if runtime.GOOS == "windows" {
+		for _, k := range []string{"SYSTEMROOT", "PATH"} {
+			env = append(env, k+"="+inherit(k))
+		}
+	}
+	n := 0
+	for _, list := range [][]setting{settings, drivers} {
+		for _, s := range list {
+			i := strconv.Itoa(n)
+			env = append(env, "GIT_CONFIG_KEY_"+i+"="+s.key, "GIT_CONFIG_VALUE_"+i+"="+s.value)
+			n++
+		}
+	}
+	return append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(n))
+}

@@ -1,0 +1,276 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"mcp-devserver/sandbox"
+)
+
+// Repo is the repository at the root of the workspace, for one call. It holds
+// at most one running object reader; Close ends it. Not safe for concurrent use.
+type Repo struct {
+	git     *Git
+	door    *sandbox.GitDoor
+	gitDir  string // as passed to --git-dir: relative to the root, or absolute when external places are allowed
+	drivers []setting
+	keys    map[string]bool // configuration keys that are set, as git spells them
+	foreign bool
+	objects *catFile
+	root    sandbox.Info // identity of .git when it was looked at
+	outside bool
+
+	configuredTree bool // let core.worktree count, to ask where it points
+}
+
+// Close ends the object reader, if one runs, and lets go of the repository.
+func (r *Repo) Close() {
+	if r.door != nil {
+		_ = r.door.Close()
+	}
+	if r.objects != nil {
+		r.objects.close()
+		r.objects = nil
+	}
+}
+
+// Foreign reports that another user owns the repository.
+func (r *Repo) Foreign() bool { return r.foreign }
+
+// Keys reports whether a configuration key (section and name in lower case) is
+// set anywhere in the repository's own configuration.
+func (r *Repo) Has(key string) bool { return r.keys[key] }
+
+// ConfigKeys lists the keys set in the repository's own configuration. Values
+// are never read.
+func (r *Repo) ConfigKeys() []string {
+	var k []string
+	for s := range r.keys {
+		k = append(k, s)
+	}
+	return k
+}
+
+func (r *Repo) refuseOutside(kind string) error {
+	return r.git.ws.Refuse(sandbox.GitOutsideWorkspace, sandbox.Args{"kind": kind})
+}
+
+// discover finds the git directory and proves that everything git will open
+// for itself lies beneath the root: git directory, common directory, object
+// store and every alternate. Nothing above the root is looked at.
+func (r *Repo) discover() error {
+	ws := r.git.ws
+	if err := ws.Same(); err != nil {
+		return ws.Refuse(sandbox.NotARepository, nil)
+	}
+	dir := ".git"
+	info, uid, err := r.door.Stat(dir)
+	switch {
+	case errors.Is(err, sandbox.ErrOutside):
+		if !r.git.opt.AllowExternal {
+			return r.refuseOutside("git directory")
+		}
+		r.gitDir, r.outside = dir, true
+		return nil
+	case err != nil:
+		return ws.Refuse(sandbox.NotARepository, nil)
+	case info.Kind == sandbox.KindFile:
+		if dir, err = r.gitFile(); err != nil || r.outside {
+			return err
+		}
+		if info, uid, err = r.door.Stat(dir); err != nil || info.Kind != sandbox.KindDirectory {
+			return ws.Refuse(sandbox.NotARepository, nil)
+		}
+	case info.Kind != sandbox.KindDirectory:
+		return ws.Refuse(sandbox.NotARepository, nil)
+	}
+	r.gitDir, r.root = dir, info
+	r.foreign = uid >= 0 && uid != os.Geteuid()
+	common := dir
+	switch b, err := r.door.Read(dir+"/commondir", 8192); {
+	case errors.Is(err, sandbox.ErrOutside):
+		return r.external("common directory")
+	case err == nil:
+		if common, err = r.beneath(dir, firstLine(b)); err != nil {
+			return r.external("common directory")
+		}
+	}
+	if _, err := r.door.Read(dir+"/HEAD", 8192); err != nil {
+		if errors.Is(err, sandbox.ErrOutside) {
+			return r.external("git directory")
+		}
+		return ws.Refuse(sandbox.NotARepository, nil)
+	}
+	for _, name := range []string{"config", "refs", "packed-refs", "info", "shallow", "logs"} {
+		if _, _, err := r.door.Stat(common + "/" + name); errors.Is(err, sandbox.ErrOutside) {
+			return r.external("git directory")
+		}
+	}
+	if _, _, err := r.door.Stat(dir + "/index"); errors.Is(err, sandbox.ErrOutside) {
+		return r.external("git directory")
+	}
+	return r.checkStore(common+"/objects", 0)
+}
+
+// external refuses kind, unless places outside the workspace are allowed.
+func (r *Repo) external(kind string) error {
+	if r.git.opt.AllowExternal {
+		r.outside = true
+		return nil
+	}
+	return r.refuseOutside(kind)
+}
+
+// gitFile follows a .git that is a file. It returns the git directory relative
+// to the root, or sets outside.
+func (r *Repo) gitFile() (string, error) {
+	b, err := r.door.Read(".git", 8192)
+	if err != nil {
+		return "", r.git.ws.Refuse(sandbox.NotARepository, nil)
+	}
+	to, ok := strings.CutPrefix(firstLine(b), "gitdir: ")
+	if !ok {
+		return "", r.git.ws.Refuse(sandbox.NotARepository, nil)
+	}
+	dir, err := r.beneath(".", to)
+	if err != nil {
+		if !r.git.opt.AllowExternal {
+			return "", r.refuseOutside("git directory")
+		}
+		r.gitDir, r.outside = ".git", true
+		return "", nil
+	}
+	return dir, nil
+}
+
+// errLeaves reports a place that does not lie beneath the root.
+var errLeaves = errors.New("git: outside the workspace")
+
+// beneath joins a place written in a git file to the folder it is relative to,
+// and returns it relative to the root. No name outside the root is looked up:
+// an absolute place must begin with the root's own name.
+func (r *Repo) beneath(from, to string) (string, error) {
+	if to == "" {
+		return "", errLeaves
+	}
+	if filepath.IsAbs(to) {
+		rel, ok := r.door.Beneath(to)
+		if !ok {
+			return "", errLeaves
+		}
+		from, to = ".", rel
+	}
+	p := path.Join(from, filepath.ToSlash(to))
+	if _, _, err := r.door.Stat(p); errors.Is(err, sandbox.ErrOutside) {
+		return "", errLeaves
+	}
+	return p, nil
+}
+
+// maxAlternates bounds how far alternates of alternates are followed; git
+// itself stops at 5.
+const maxAlternates = 5
+
+// checkStore proves that an object store and all it borrows from lie beneath
+// the root.
+func (r *Repo) checkStore(store string, depth int) error {
+	if depth > maxAlternates {
+		return r.external("alternates")
+	}
+	ws := r.git.ws
+	for _, name := range []string{"", "/pack", "/info"} {
+		info, _, err := r.door.Stat(store + name)
+		switch {
+		case errors.Is(err, sandbox.ErrOutside):
+			return r.external("object store")
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return ws.Refuse(sandbox.NotARepository, nil)
+		case name == "" && (err != nil || info.Kind != sandbox.KindDirectory):
+			if depth > 0 {
+				return nil // a missing alternate is ignored by git too
+			}
+			return ws.Refuse(sandbox.NotARepository, nil)
+		}
+	}
+	b, err := r.door.Read(store+"/info/alternates", 1<<20)
+	switch {
+	case errors.Is(err, sandbox.ErrOutside):
+		return r.external("alternates")
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return r.external("alternates")
+	}
+	for line := range bytes.Lines(b) {
+		s := strings.TrimSuffix(string(line), "\n")
+		if s == "" || s[0] == '#' {
+			continue
+		}
+		if s[0] == '"' {
+			if u, err := strconv.Unquote(s); err == nil {
+				s = u
+			} else {
+				return r.external("alternates")
+			}
+		}
+		place, err := r.beneath(store, s)
+		if err != nil {
+			if err := r.external("alternates"); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.checkStore(place, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same refuses to start a process once the root or .git is no longer the one
+// that was looked at.
+func (r *Repo) same() error {
+	ws := r.git.ws
+	if err := ws.Same(); err != nil {
+		return ws.Refuse(sandbox.NotARepository, nil)
+	}
+	if r.outside {
+		return nil
+	}
+	info, _, err := r.door.Stat(r.gitDir)
+	if err != nil || info.Dev != r.root.Dev || info.Ino != r.root.Ino {
+		return ws.Refuse(sandbox.NotARepository, nil)
+	}
+	return nil
+}
+
+// readConfigKeys learns which keys are set, so that drivers can be switched off
+// by name, and refuses a work tree that is not the root.
+func (r *Repo) readConfigKeys(ctx context.Context) error {
+	b, err := r.output(ctx, cmdConfig, "")
+	if err != nil {
+		return r.failed(err)
+	}
+	keys := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+	r.keys = make(map[string]bool, len(keys))
+	for _, k := range keys {
+		r.keys[k] = true
+	}
+	r.drivers = driverSettings(keys)
+	if !r.keys["core.worktree"] {
+		return nil
+	}
+	return r.checkWorkTree(ctx)
+}
+
+func firstLine(b []byte) string {
+	s, _, _ := strings.Cut(string(b), "\n")
+	return strings.TrimRight(s, "\r")
+}
