@@ -1,0 +1,106 @@
+package walk
+
+import (
+	"errors"
+	"io"
+
+	"mcp-devserver/sandbox"
+)
+
+// frame is the ignore files in force in one folder: its own, then those of its parents up to the top of the repository
+// (or the workspace root). Frames are never changed once made, so folders share their parents'.
+type frame struct {
+	parent  *frame
+	base    string // the folder, "." for the root
+	rules   *rules // its .gitignore, nil without one
+	exclude *rules // .git/info/exclude; at the workspace root only
+	git     bool   // inside a repository
+	top     bool   // a repository begins here: the rules above do not reach further down
+}
+
+// decide says whether path, an entry somewhere below the frame's folder, is ignored.
+func (f *frame) decide(path, name string, dir bool, spend func(int) bool) bool {
+	for g := f; g != nil; g = g.parent {
+		rel := path
+		if g.base != "." {
+			rel = path[len(g.base)+1:]
+		}
+		for _, rs := range [2]*rules{g.rules, g.exclude} {
+			if rs == nil {
+				continue
+			}
+			switch rs.decide(rel, dir, spend) {
+			case ignored:
+				return true
+			case included:
+				return false
+			}
+		}
+		if g.top {
+			break
+		}
+	}
+	return dir && Skipped(name, f.git)
+}
+
+// enter makes the frame of the open folder d. has reports whether the folder holds an entry of that name and kind.
+func (w *walker) enter(parent *frame, d *sandbox.Dir, has func(name string) (sandbox.Kind, bool)) *frame {
+	f := &frame{parent: parent, base: d.Path()}
+	if parent != nil {
+		f.git = parent.git
+	}
+	if !w.opts.Gitignore {
+		if parent != nil {
+			return parent // nothing differs from folder to folder
+		}
+		return f
+	}
+	if kind, ok := has(".git"); ok && (kind == sandbox.KindDirectory || kind == sandbox.KindFile) {
+		f.git, f.top = true, true
+		if parent == nil {
+			f.exclude = w.readExclude()
+		}
+	}
+	// A linked .gitignore is not followed, by git neither.
+	if kind, ok := has(".gitignore"); ok && kind == sandbox.KindFile {
+		if file, err := d.OpenFile(".gitignore"); err == nil {
+			f.rules = w.readRules(file)
+		} else {
+			w.stats.RulesLost++
+		}
+	}
+	if parent != nil && !f.top && f.rules == nil {
+		return parent
+	}
+	return f
+}
+
+func (w *walker) readRules(file *sandbox.File) *rules {
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxIgnoreBytes+1))
+	if err != nil {
+		w.stats.RulesLost++
+		return nil
+	}
+	rs := parseRules(data)
+	if rs.cut {
+		w.stats.RulesLost++
+	}
+	if len(rs.list) == 0 {
+		return nil
+	}
+	return rs
+}
+
+// readExclude reads .git/info/exclude of the workspace root.
+func (w *walker) readExclude() *rules {
+	return nil
+}
+
+func code(err error) (sandbox.Code, bool) {
+	var d *sandbox.Denial
+	if errors.As(err, &d) {
+		return d.Code, true
+	}
+	return 0, false
+}
