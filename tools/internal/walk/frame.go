@@ -3,6 +3,7 @@ package walk
 import (
 	"errors"
 	"io"
+	"io/fs"
 
 	"mcp-devserver/sandbox"
 )
@@ -57,7 +58,7 @@ func (w *walker) enter(parent *frame, d *sandbox.Dir, has func(name string) (san
 	}
 	if kind, ok := has(".git"); ok && (kind == sandbox.KindDirectory || kind == sandbox.KindFile) {
 		f.git, f.top = true, true
-		if parent == nil {
+		if parent == nil && kind == sandbox.KindDirectory {
 			f.exclude = w.readExclude()
 		}
 	}
@@ -92,9 +93,26 @@ func (w *walker) readRules(file *sandbox.File) *rules {
 	return rs
 }
 
-// readExclude reads .git/info/exclude of the workspace root.
+// readExclude reads .git/info/exclude of the workspace root. One that is linked or too large counts as lost.
 func (w *walker) readExclude() *rules {
-	return nil
+	door, err := w.ws.GitDoor()
+	if err != nil {
+		w.stats.RulesLost++
+		return nil
+	}
+	defer door.Close()
+	data, err := door.Read(".git/info/exclude", maxIgnoreBytes)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			w.stats.RulesLost++
+		}
+		return nil
+	}
+	rs := parseRules(data)
+	if rs.cut {
+		w.stats.RulesLost++
+	}
+	return rs
 }
 
 func code(err error) (sandbox.Code, bool) {

@@ -295,6 +295,7 @@ func TestIgnoreRulesOfReports(t *testing.T) {
 		{"prefix with one exception", map[string]string{".gitignore": "f*\n!foo\n"}},
 		{"nested file takes a folder back in", map[string]string{".gitignore": "bar/\n", "foo/.gitignore": "!bar/\n"}},
 		{"nested file cannot reach into an ignored folder", map[string]string{".gitignore": "foo/\n", "foo/.gitignore": "!bar/\n!*\n"}},
+		{"exclude file of the repository", map[string]string{".git/info/exclude": "*.md\n/a/\n"}},
 		{"a rule file beats the exclude file", map[string]string{".git/info/exclude": "*.md\n", ".gitignore": "!keep.md\n"}},
 		{"a linked rule file is not followed", map[string]string{"rules": "*.md\n", ".gitignore": "-> rules"}},
 		{"anchored below", map[string]string{"foo/.gitignore": "/bar\n"}},
