@@ -1,0 +1,260 @@
+package symbol
+
+import (
+	"go/ast"
+	"go/parser"
+	goscanner "go/scanner"
+	"go/token"
+	"strings"
+)
+
+// parseGo reads Go with go/parser; of a file with syntax errors it uses the part of the tree that was built.
+func parseGo(_ *language, src string) ([]Symbol, bool) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution|parser.AllErrors)
+	if file == nil {
+		return nil, false
+	}
+	g := goWalk{src: src, lines: newLineIndex(src), tf: fset.File(file.FileStart)}
+	if file.Name != nil && file.Name.Name != "_" {
+		g.pkg = file.Name.Name
+	}
+	if err == nil || onlyNULs(err) {
+		g.decls(file)
+		return g.out, true
+	}
+	// After an error the parser may lose what follows. Read on its own, every piece that begins with a keyword in the
+	// first column (as gofmt leaves it) is found whether or not its neighbours are broken.
+	for _, c := range goChunks(Blank("go", src)) {
+		fset := token.NewFileSet()
+		piece, _ := parser.ParseFile(fset, "", goHead+strings.TrimRight(src[c[0]:c[1]], " \t\r\n"), parser.SkipObjectResolution|parser.AllErrors)
+		if piece == nil {
+			continue
+		}
+		g.tf, g.base = fset.File(piece.FileStart), c[0]-len(goHead)
+		g.decls(piece)
+	}
+	return g.out, false
+}
+
+const goHead = "package _;"
+
+// goChunks splits blanked text before each line that begins with func, type, var or const.
+func goChunks(code string) [][2]int {
+	var out [][2]int
+	start := -1
+	for i := 0; i < len(code); i = lineLen(code, i) + 1 {
+		switch code[i:wordEnd(code, i)] {
+		case "func", "type", "var", "const":
+			if start >= 0 {
+				out = append(out, [2]int{start, i})
+			}
+			start = i
+		}
+	}
+	if start >= 0 {
+		out = append(out, [2]int{start, len(code)})
+	}
+	return out
+}
+
+func (g *goWalk) decls(file *ast.File) {
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			g.fun(d)
+		case *ast.GenDecl:
+			g.gen(d, "")
+		}
+	}
+}
+
+// onlyNULs: masked bytes inside a literal are reported by the scanner, but the tree is whole.
+func onlyNULs(err error) bool {
+	list, ok := err.(goscanner.ErrorList)
+	if !ok {
+		return false
+	}
+	for _, e := range list {
+		if e.Msg != "illegal character NUL" {
+			return false
+		}
+	}
+	return true
+}
+
+type goWalk struct {
+	src   string
+	lines lineIndex
+	tf    *token.File
+	base  int // offset of the parsed text in src
+	pkg   string
+	out   []Symbol
+}
+
+// offset maps a position to a byte offset; positions that the parser invented for missing tokens are clamped. Line
+// numbers come from offsets, never from the position itself, which a //line directive could move.
+func (g *goWalk) offset(p token.Pos) int {
+	if g.tf == nil || !p.IsValid() || int(p) < g.tf.Base() {
+		return 0
+	}
+	return clamp(int(p)-g.tf.Base()+g.base, len(g.src))
+}
+
+func (g *goWalk) add(name *ast.Ident, container string, k Kind, start, end, sigStart, sigEnd token.Pos) {
+	if name == nil || name.Name == "_" || name.Name == "" {
+		return
+	}
+	s := Symbol{Name: name.Name, Container: container, Package: g.pkg, Kind: k,
+		Start: g.offset(start), End: g.offset(end), SigStart: g.offset(sigStart), SigEnd: g.offset(sigEnd)}
+	s.Line = g.lines.line(g.offset(name.Pos()))
+	s.EndLine = g.lines.line(max(s.End-1, 0))
+	g.out = append(g.out, s)
+}
+
+func (g *goWalk) fun(d *ast.FuncDecl) {
+	k, container := Function, ""
+	if d.Recv != nil {
+		k = Method
+		if len(d.Recv.List) > 0 {
+			container = receiver(d.Recv.List[0].Type)
+		}
+	}
+	sigEnd := d.Type.End()
+	g.add(d.Name, container, k, d.Pos(), d.End(), d.Pos(), sigEnd)
+	if d.Body == nil {
+		return
+	}
+	inside := d.Name.Name
+	if container != "" {
+		inside = container + "." + inside
+	}
+	ast.Inspect(d.Body, func(n ast.Node) bool { // types may be declared inside a function; its variables are its own matter
+		if s, ok := n.(*ast.DeclStmt); ok {
+			if gd, ok := s.Decl.(*ast.GenDecl); ok && gd.Tok == token.TYPE {
+				g.gen(gd, inside)
+			}
+		}
+		_, isType := n.(*ast.StructType)
+		return !isType
+	})
+}
+
+// receiver is the type name of a method receiver, without pointer, parentheses and type parameters.
+func receiver(e ast.Expr) string {
+	for {
+		switch t := e.(type) {
+		case *ast.StarExpr:
+			e = t.X
+		case *ast.ParenExpr:
+			e = t.X
+		case *ast.IndexExpr:
+			e = t.X
+		case *ast.IndexListExpr:
+			e = t.X
+		case *ast.Ident:
+			return t.Name
+		default:
+			return ""
+		}
+	}
+}
+
+func (g *goWalk) gen(d *ast.GenDecl, container string) {
+	for _, spec := range d.Specs {
+		start := spec.Pos()
+		if !d.Lparen.IsValid() {
+			start = d.Pos()
+		}
+		switch s := spec.(type) {
+		case *ast.TypeSpec:
+			g.typ(s, container, start)
+		case *ast.ValueSpec:
+			k := Variable
+			if d.Tok == token.CONST {
+				k = Constant
+			}
+			for _, n := range s.Names {
+				g.add(n, container, k, start, s.End(), start, g.lineEnd(s.End(), start))
+			}
+		}
+	}
+}
+
+// lineEnd cuts a signature of values and types after the line it starts on, so that a table of a thousand lines does
+// not become one.
+func (g *goWalk) lineEnd(end, start token.Pos) token.Pos {
+	a, b := g.offset(start), g.offset(end)
+	if a < b {
+		if i := strings.IndexByte(g.src[a:b], '\n'); i >= 0 {
+			return start + token.Pos(i) // both ends lie in the same text
+		}
+	}
+	return end
+}
+
+func (g *goWalk) typ(s *ast.TypeSpec, container string, start token.Pos) {
+	if s.Name == nil {
+		return
+	}
+	k, sigEnd := Type, s.End()
+	inside := s.Name.Name
+	if container != "" {
+		inside = container + "." + inside
+	}
+	var fields *ast.FieldList
+	fieldKind := Field
+	switch t := s.Type.(type) {
+	case *ast.StructType:
+		k, fields = Struct, t.Fields
+	case *ast.InterfaceType:
+		k, fields, fieldKind = Interface, t.Methods, Method
+	}
+	if s.Assign.IsValid() {
+		k = Type
+	}
+	if fields != nil && fields.Opening.IsValid() {
+		sigEnd = fields.Opening
+	}
+	g.add(s.Name, container, k, start, s.End(), start, g.lineEnd(sigEnd, start))
+	g.fields(fields, inside, fieldKind)
+}
+
+func (g *goWalk) fields(list *ast.FieldList, container string, k Kind) {
+	if list == nil {
+		return
+	}
+	for _, f := range list.List {
+		for _, n := range f.Names {
+			g.add(n, container, k, f.Pos(), f.End(), f.Pos(), g.lineEnd(f.End(), f.Pos()))
+			if st, ok := f.Type.(*ast.StructType); ok {
+				g.fields(st.Fields, container+"."+n.Name, Field)
+			}
+		}
+		if len(f.Names) == 0 && k == Field {
+			if id := embedded(f.Type); id != nil {
+				g.add(id, container, Field, f.Pos(), f.End(), f.Pos(), g.lineEnd(f.End(), f.Pos()))
+			}
+		}
+	}
+}
+
+// embedded is the identifier that names an embedded field.
+func embedded(e ast.Expr) *ast.Ident {
+	for {
+		switch t := e.(type) {
+		case *ast.StarExpr:
+			e = t.X
+		case *ast.IndexExpr:
+			e = t.X
+		case *ast.IndexListExpr:
+			e = t.X
+		case *ast.SelectorExpr:
+			return t.Sel
+		case *ast.Ident:
+			return t
+		default:
+			return nil
+		}
+	}
+}

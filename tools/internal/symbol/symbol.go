@@ -1,0 +1,143 @@
+package symbol
+
+import (
+	"errors"
+	"sort"
+	"strings"
+)
+
+// Kind is what sort of thing a definition defines; the values are those of find_symbol's argument kind.
+type Kind string
+
+const (
+	Function  Kind = "function"
+	Method    Kind = "method"
+	Class     Kind = "class"
+	Interface Kind = "interface"
+	Struct    Kind = "struct"
+	Enum      Kind = "enum"
+	Type      Kind = "type"
+	Module    Kind = "module"
+	Constant  Kind = "constant"
+	Variable  Kind = "variable"
+	Field     Kind = "field"
+)
+
+// How a definition was found, as find_symbol's member method says it.
+const (
+	Parsed  = "parsed"
+	Scanned = "scanned"
+	Text    = "text"
+)
+
+// ErrUnsupported says that no analyser exists for the language.
+var ErrUnsupported = errors.New("symbol: no analyser for this language")
+
+// ErrSyntax comes together with symbols: the text is not well formed, so some definitions may be missing.
+var ErrSyntax = errors.New("symbol: the text is not well formed; the list may be incomplete")
+
+// Symbol is one definition. Offsets are bytes into the text given to Parse, ends exclusive.
+type Symbol struct {
+	Name      string // as written, without its container
+	Container string // enclosing definitions, outermost first, joined by "."; empty at top level
+	Package   string // package, namespace or module the file declares itself part of; often empty
+	Kind      Kind
+	Line      int // line of the keyword or name, from 1
+	EndLine   int // last line of the definition, inclusive
+	Start     int // first byte, decorators and modifiers included
+	End       int
+	SigStart  int // the signature: declaration without its body; may span lines
+	SigEnd    int
+}
+
+// Qualified is the name with its containers: "Server.Start".
+func (s *Symbol) Qualified() string {
+	if s.Container == "" {
+		return s.Name
+	}
+	return s.Container + "." + s.Name
+}
+
+// Parse lists the definitions in src, ordered by Start. The error is nil, ErrUnsupported (no symbols) or ErrSyntax
+// (symbols are those that could be understood).
+func Parse(lang, src string) ([]Symbol, error) {
+	l := languages[lang]
+	if l == nil || l.parse == nil {
+		return nil, ErrUnsupported
+	}
+	syms, ok := l.parse(l, src)
+	for i := range syms {
+		s := &syms[i]
+		s.Start, s.End = clamp(s.Start, len(src)), clamp(s.End, len(src))
+		s.End = max(s.End, s.Start)
+		s.SigStart = min(max(s.SigStart, s.Start), s.End)
+		s.SigEnd = min(max(s.SigEnd, s.SigStart), s.End)
+		s.EndLine = max(s.EndLine, s.Line)
+	}
+	sort.SliceStable(syms, func(i, j int) bool { return syms[i].Start < syms[j].Start })
+	if !ok {
+		return syms, ErrSyntax
+	}
+	return syms, nil
+}
+
+// MethodOf says how Parse finds definitions in lang: Parsed, Scanned, or "" when it cannot.
+func MethodOf(lang string) string {
+	if l := languages[lang]; l != nil && l.parse != nil {
+		return l.method
+	}
+	return ""
+}
+
+// Enclosing is the qualified name of the innermost function, method or type around a line (from 1), or "".
+func Enclosing(lang, src string, line int) string {
+	syms, err := Parse(lang, src)
+	if err == ErrUnsupported {
+		return ""
+	}
+	return EnclosingIn(syms, line)
+}
+
+// EnclosingIn is Enclosing over the result of Parse, for several lines of one file.
+func EnclosingIn(syms []Symbol, line int) string {
+	best := -1
+	for i := range syms {
+		s := &syms[i]
+		switch s.Kind {
+		case Constant, Variable, Field:
+			continue
+		}
+		if s.Line > line || s.EndLine < line {
+			continue
+		}
+		if best < 0 || s.Line > syms[best].Line || s.Line == syms[best].Line && s.EndLine <= syms[best].EndLine {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	return syms[best].Qualified()
+}
+
+func clamp(i, n int) int { return min(max(i, 0), n) }
+
+// lineIndex turns byte offsets into line numbers.
+type lineIndex []int // offset of each line's first byte
+
+func newLineIndex(src string) lineIndex {
+	x := make(lineIndex, 1, 1+strings.Count(src, "\n"))
+	for i := 0; ; {
+		j := strings.IndexByte(src[i:], '\n')
+		if j < 0 {
+			return x
+		}
+		i += j + 1
+		x = append(x, i)
+	}
+}
+
+// line is the number, from 1, of the line that holds offset.
+func (x lineIndex) line(offset int) int {
+	return sort.Search(len(x), func(i int) bool { return x[i] > offset })
+}
