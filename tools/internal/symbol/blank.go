@@ -125,12 +125,9 @@ func (b *blanker) literal(i int, f *frame) int {
 			return i + 2
 		}
 		return b.enter(i, f)
-	case f.names && c == '$' && i+1 < len(s) && (isWordByte(s[i+1]) || s[i+1] == '{') && f.interp == "":
-		b.space(i, i+1)
-		if s[i+1] == '{' {
-			return i + 2
-		}
-		return max(wordEnd(s, i+1), i+2)
+	case f.names && c == '$' && i+1 < len(s) && s[i+1] == '{':
+		b.space(i, i+2)
+		return max(wordEnd(s, i+2), i+2)
 	case f.names && c == '$' && i+1 < len(s) && isWordByte(s[i+1]):
 		b.space(i, i+1)
 		return max(wordEnd(s, i+1), i+2)
@@ -359,10 +356,10 @@ func (b *blanker) blockComment(i int) int {
 	return len(s)
 }
 
-// quoteRun counts the bytes c from i on.
+// quoteRun counts the bytes c from i on, up to one more than can open a literal.
 func quoteRun(s string, i int, c byte) int {
 	n := 0
-	for i+n < len(s) && s[i+n] == c {
+	for n <= maxMarks && i+n < len(s) && s[i+n] == c {
 		n++
 	}
 	return n

@@ -276,7 +276,11 @@ func (s *scanner) cFunction(i, nameStart, p int, label string) {
 	if container != "" && top.container != "" {
 		container = top.container + "." + container
 	}
-	s.add(decl{kind: k, name: i, label: label, container: container, first: s.cBegin(q), open: open, end: end, sigEnd: s.skip(p) - 1})
+	sigEnd := s.skip(p) - 1
+	if !body {
+		sigEnd = end
+	}
+	s.add(decl{kind: k, name: i, label: label, container: container, first: s.cBegin(q), open: open, end: end, sigEnd: sigEnd})
 }
 
 // cTrailer reads what may stand between parameters and body. body tells a definition from a mere declaration.

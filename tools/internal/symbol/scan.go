@@ -444,6 +444,9 @@ func (s *scanner) add(d decl) {
 	if name == "" {
 		name = strings.Trim(s.text(d.name), "`")
 	}
+	if name == "" {
+		return
+	}
 	container := s.top().container
 	if d.container != "" {
 		container = d.container
