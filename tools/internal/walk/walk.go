@@ -130,7 +130,7 @@ func Walk(ctx context.Context, ws *sandbox.Workspace, start string, o Options, v
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = DefaultDepth
 	}
-	w := &walker{ctx: ctx, ws: ws, opts: o, visit: visit, all: o.IncludeIgnored}
+	w := &walker{ctx: ctx, ws: ws, opts: o, visit: visit, all: o.IncludeIgnored, steps: checkEvery}
 	d, err := ws.OpenDir(start)
 	if err != nil {
 		return w.stats, err
@@ -188,10 +188,10 @@ func (w *walker) above(path string) (*frame, error) {
 	return f, w.err
 }
 
-// reach opens the folder path beneath the root, name by name and without following a link: unlike a path that a caller
-// writes, path may hold any bytes.
-func (w *walker) reach(path string) (*sandbox.Dir, error) {
-	d, err := w.ws.OpenDir(".")
+// Reach opens a folder by a path that a walk gave, name by name and without following a link: unlike a path that a
+// caller writes, it may hold any bytes. Errors as for Workspace.OpenDir.
+func Reach(ws *sandbox.Workspace, path string) (*sandbox.Dir, error) {
+	d, err := ws.OpenDir(".")
 	for more := path != "."; err == nil && more; {
 		var name string
 		name, path, more = strings.Cut(path, "/")
@@ -351,7 +351,7 @@ func (w *walker) breadth(d *sandbox.Dir, top *frame) (Action, error) {
 		if !w.spend(entrySteps) {
 			return Stop, w.err
 		}
-		child, errOpen := w.reach(next.path)
+		child, errOpen := Reach(w.ws, next.path)
 		if errOpen != nil {
 			w.lost(errOpen)
 			continue
