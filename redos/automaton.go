@@ -272,7 +272,7 @@ func (b *builder) loop(m, n, unroll int, tail bool, body func(tail bool) frag) f
 			out = b.concat(out, body(false))
 		}
 		x := body(tail)
-		if m > fewTimes && x.null > 0 && len(x.first) > 0 {
+		if !tail && m > fewTimes && x.null > 0 && len(x.first) > 0 {
 			b.split = true // which of the iterations match nothing?
 		}
 		after := x
@@ -343,40 +343,41 @@ func (b *builder) ahead(n *syntax.RegexNode) bits {
 	if x.Options&syntax.RightToLeft != 0 {
 		return b.al.every
 	}
-	var first bits
-	whole := true // x is one character, so that not matching it says what the next one is not
-	for depth := 0; ; depth++ {
-		switch x.T {
-		case syntax.NtCapture, syntax.NtGroup, syntax.NtAtomic:
-			x = x.Children[0]
-			continue
-		case syntax.NtConcatenate:
-			if len(x.Children) > 0 {
-				x, whole = x.Children[0], false
-				continue
-			}
-		case syntax.NtOne, syntax.NtNotone, syntax.NtSet:
-			first = b.al.of(x)
-		case syntax.NtMulti:
-			first, whole = b.al.char(x.Str[0]), false
-		case syntax.NtRef:
-			c, ok := b.bound[x.M]
-			if !ok {
-				return b.al.every
-			}
-			first = b.al.char(c)
-		default:
-			return b.al.every
-		}
-		break
-	}
-	switch {
-	case n.T == syntax.NtPosLook:
+	first, sure := b.begins(x)
+	if n.T == syntax.NtPosLook {
 		return first
-	case whole:
-		return b.al.every.without(first)
 	}
-	return b.al.every
+	return b.al.every.without(sure)
+}
+
+// begins returns what a match of n can begin with, and the characters before which n surely matches.
+func (b *builder) begins(n *syntax.RegexNode) (first, sure bits) {
+	switch n.T {
+	case syntax.NtCapture, syntax.NtGroup, syntax.NtAtomic:
+		return b.begins(n.Children[0])
+	case syntax.NtConcatenate:
+		if len(n.Children) > 0 {
+			first, _ = b.begins(n.Children[0])
+			return first, bits{}
+		}
+	case syntax.NtAlternate:
+		for _, c := range n.Children {
+			f, s := b.begins(c)
+			first, sure = first.or(f), sure.or(s)
+		}
+		return first, sure
+	case syntax.NtOne, syntax.NtNotone, syntax.NtSet:
+		first = b.al.of(n)
+		return first, first
+	case syntax.NtMulti:
+		return b.al.char(n.Str[0]), bits{}
+	case syntax.NtRef:
+		if c, ok := b.bound[n.M]; ok {
+			first = b.al.char(c)
+			return first, first
+		}
+	}
+	return b.al.every, bits{}
 }
 
 // sequence builds nodes in a row. A group of one character that is referred to further on, such as (["']), is judged for

@@ -12,6 +12,9 @@ import (
 // keepRunes bounds the buffers kept for reuse, in runes.
 const keepRunes = 64 << 10
 
+// retries is how often a timeout that came too early is tried again.
+const retries = 3
+
 // run is what one call needs; kept between calls so that a match on an ASCII line allocates nothing.
 type run struct {
 	runes    []rune
@@ -24,6 +27,8 @@ type run struct {
 	start, end int
 	ok         bool
 	late       bool
+	resume     int       // rune to go on from after a match
+	since      time.Time // when the search for the current match began; kept by Each
 	// rune to byte, both of the last known position; only forward
 	runePos, bytePos int
 }
@@ -172,31 +177,30 @@ func (x *run) match(v regexp2.MatchView) bool {
 		return false
 	}
 	if !x.each(x.start, x.end) {
-		x.ok = true
 		return false
 	}
-	if !x.deadline.IsZero() && time.Now().After(x.deadline) {
-		x.late = true
-		return false
+	if x.resume = at + n; n == 0 {
+		x.resume++
 	}
-	x.ok = false
-	return true
+	x.since = time.Now()
+	x.late = !x.deadline.IsZero() && x.since.After(x.deadline)
+	return !x.late
 }
 
 // search runs the engine. Its clock is coarse and may jump when the machine is busy, so a timeout that comes before
-// its time is tried again with what is left; the matches already yielded are not repeated.
+// its time is tried again from where the search stood.
 func (r *Regex) search(x *run) (err error) {
 	defer func() {
 		if recover() != nil {
 			x.ok, err = false, ErrEngine
 		}
 	}()
-	from := x.runePos
+	x.resume = x.runePos
 	for try := 0; ; try++ {
-		began := time.Now()
+		x.since = time.Now()
 		limit, re := r.timeout, r.re
 		if !x.deadline.IsZero() {
-			left := x.deadline.Sub(began)
+			left := x.deadline.Sub(x.since)
 			if left <= 0 {
 				return ErrTimeout
 			}
@@ -207,18 +211,18 @@ func (r *Regex) search(x *run) (err error) {
 				re = &short
 			}
 		}
-		err := re.FindRunesMatches(x.runes, from, x.yield)
-		switch {
-		case err == nil && x.late:
-			return ErrTimeout
-		case err == nil:
+		if x.resume > len(x.runes) {
 			return nil
-		case errors.Is(err, regexp2.ErrBacktrackingStackLimit):
-			x.ok = false
-			return ErrStack
+		}
+		err := re.FindRunesMatches(x.runes, x.resume, x.yield)
+		if err == nil && !x.late {
+			return nil
 		}
 		x.ok = false
-		if x.each != nil || try == 3 || time.Since(began) >= limit {
+		if errors.Is(err, regexp2.ErrBacktrackingStackLimit) {
+			return ErrStack
+		}
+		if x.late || try == retries || time.Since(x.since) >= limit {
 			return ErrTimeout
 		}
 	}

@@ -82,7 +82,7 @@ func (e *SyntaxError) Error() string { return "invalid pattern: " + e.Reason }
 // UnsafeError says that a pattern may take exponential time.
 type UnsafeError struct {
 	Fragment   string // the repeated part that can match one text in several ways, at most 60 characters
-	Suggestion string // a pattern close to the refused one that Compile accepts; "" when none was found
+	Suggestion string // a pattern that Compile accepts in place of the refused one or, where that is long, of the fragment; may be ""
 }
 
 func (e *UnsafeError) Error() string {

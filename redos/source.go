@@ -247,11 +247,17 @@ func unsafePattern(pattern string, t *syntax.RegexTree) bool {
 func refusal(pattern string, opts syntax.RegexOptions) *UnsafeError {
 	s := scanSource(pattern)
 	e := &UnsafeError{Fragment: shorten(pattern)}
-	if r, ok := s.culprit(opts); ok {
-		e.Fragment = shorten(string(s.text[r.start:r.end]))
+	r, ok := s.culprit(opts)
+	if !ok {
+		return e
 	}
-	if p := rewrite(pattern, opts, 0); len([]rune(p)) <= maxSuggestion {
-		e.Suggestion = p
+	frag := string(s.text[r.start:r.end])
+	e.Fragment = shorten(frag)
+	for _, p := range []string{rewrite(pattern, opts, 0), rewrite("(?>"+frag+")", opts, 0)} {
+		if n := len([]rune(p)); n > 0 && n <= maxSuggestion {
+			e.Suggestion = p
+			break
+		}
 	}
 	return e
 }
