@@ -18,6 +18,7 @@ type Env struct {
 	Limits    Limits
 	Memory    *Memory
 	Git       GitOptions
+	git       gitState
 	// Gitignore says that ignore files are honoured.
 	Gitignore bool
 }

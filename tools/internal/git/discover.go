@@ -259,6 +259,8 @@ func (r *Repo) readConfigKeys(ctx context.Context) error {
 		return r.failed(err)
 	}
 	keys := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+	// The last are the settings that this package passed.
+	keys = keys[:max(0, len(keys)-len(settings))]
 	r.keys = make(map[string]bool, len(keys))
 	for _, k := range keys {
 		r.keys[k] = true
@@ -273,4 +275,11 @@ func (r *Repo) readConfigKeys(ctx context.Context) error {
 func firstLine(b []byte) string {
 	s, _, _ := strings.Cut(string(b), "\n")
 	return strings.TrimRight(s, "\r")
+}
+
+// IsRepository reports whether a folder beneath the root holds a repository of
+// its own.
+func (r *Repo) IsRepository(dir string) bool {
+	_, _, err := r.door.Stat(dir + "/.git")
+	return err == nil || errors.Is(err, sandbox.ErrOutside)
 }

@@ -94,7 +94,7 @@ func everything(t *testing.T, g *Git) string {
 		}
 		_ = r.BlobReader(ctx, e.ID, func(_ int64, b io.Reader) error { _, err := io.Copy(&all, b); return err })
 	}
-	_, err = r.MergeBase(ctx, h.Commit, h.Commit)
+	_, err = r.MergeBases(ctx, h.Commit, h.Commit)
 	note("merge base", err)
 	return all.String()
 }

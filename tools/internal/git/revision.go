@@ -95,18 +95,23 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (string, error) {
 	return id, nil
 }
 
-// MergeBase is the common ancestor of two commits, "" when there is none.
-func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
+// MergeBases are the common ancestors of two commits, none when they share no
+// history.
+func (r *Repo) MergeBases(ctx context.Context, a, b string) ([]string, error) {
+	if !isID(a) || !isID(b) {
+		return nil, r.missing(errMissing)
+	}
 	out, err := r.output(ctx, cmdRevParse, "", a+"..."+b)
 	if err != nil {
-		return "", r.failed(err)
+		return nil, r.failed(err)
 	}
+	var bases []string
 	for line := range strings.Lines(string(out)) {
 		if id, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "^"); ok && isID(id) {
-			return id, nil
+			bases = append(bases, id)
 		}
 	}
-	return "", nil
+	return bases, nil
 }
 
 // Head says what HEAD names: the branch ("" when detached) and its commit (""

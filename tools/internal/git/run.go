@@ -18,7 +18,8 @@ import (
 type process struct {
 	repo   *Repo
 	cmd    *exec.Cmd
-	ctx    context.Context
+	caller context.Context // as start got it
+	ctx    context.Context // ends with the caller's, or at the deadline of this process
 	cancel context.CancelFunc
 	stop   func() bool
 	in     io.WriteCloser
@@ -38,6 +39,10 @@ func (r *Repo) start(ctx context.Context, c *command, args ...string) (*process,
 	if err := r.same(); err != nil {
 		return nil, err
 	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, r.git.opt.Timeout)
 	argv := []string{"--git-dir=" + r.gitDir}
 	if !r.configuredTree {
@@ -54,7 +59,7 @@ func (r *Repo) start(ctx context.Context, c *command, args ...string) (*process,
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
 	cmd.Stdin, cmd.Stderr = r.git.null, r.git.null
 	setGroup(cmd)
-	p := &process{repo: r, cmd: cmd, ctx: ctx, cancel: cancel}
+	p := &process{repo: r, cmd: cmd, caller: caller, ctx: ctx, cancel: cancel}
 	var err error
 	if c.stdin {
 		cmd.Stdin = nil
@@ -68,8 +73,8 @@ func (r *Repo) start(ctx context.Context, c *command, args ...string) (*process,
 	}
 	if err != nil {
 		cancel()
-		if cerr := ctx.Err(); cerr != nil {
-			return nil, r.ended(ctx)
+		if ctx.Err() != nil {
+			return nil, p.ended()
 		}
 		return nil, r.git.ws.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": 127})
 	}
@@ -102,7 +107,7 @@ func (p *process) close() error {
 		err := p.cmd.Wait()
 		p.stop()
 		if p.ctx.Err() != nil {
-			err = p.repo.ended(p.ctx)
+			err = p.ended()
 		}
 		p.err = err
 		p.cancel()
@@ -147,13 +152,13 @@ func (r *Repo) output(ctx context.Context, c *command, stdin string, args ...str
 	return p.read(r.git.opt.MaxOutput)
 }
 
-// ended turns the end of ctx into the caller's own error, or into timeout when
-// the limit of this one git process was what ended it.
-func (r *Repo) ended(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return r.git.ws.Refuse(sandbox.Timeout, sandbox.Args{"s": int64(r.git.opt.Timeout / time.Second)})
+// ended says why the process's time is over: the caller's own reason, or
+// timeout when the deadline of this one process was it.
+func (p *process) ended() error {
+	if p.caller.Err() != nil {
+		return context.Cause(p.caller)
 	}
-	return context.Cause(ctx)
+	return p.repo.git.ws.Refuse(sandbox.Timeout, sandbox.Args{"s": int64(p.repo.git.opt.Timeout / time.Second)})
 }
 
 // failed turns whatever a run returned into an answer. Only the exit status is
@@ -164,14 +169,14 @@ func (r *Repo) failed(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &d), errors.Is(err, context.Canceled):
+	case errors.As(err, &d):
 		return err
 	case errors.Is(err, errTooMuch):
 		return r.git.ws.Refuse(sandbox.ResultTooLarge, nil)
 	case errors.As(err, &x):
 		return r.git.ws.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": x.ExitCode()})
 	}
-	return r.git.ws.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": 1})
+	return err
 }
 
 // exitCode is git's exit status in err, or -1.

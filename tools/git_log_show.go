@@ -1,0 +1,514 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"mcp-devserver/sandbox"
+	"mcp-devserver/sandbox/answer"
+	"mcp-devserver/sandbox/secrets"
+	"mcp-devserver/tools/internal/git"
+)
+
+type gitLogOut struct {
+	answer.Frame
+	mode     answer.Word
+	revision answer.Ref
+	path     answer.Ref
+	detail   string
+	commits  []logCommit
+	lines    []logLine
+}
+
+type logCommit struct {
+	sha, date             answer.Word
+	author, subject, body answer.Ref
+	parents               []answer.Word
+	refs                  []answer.Ref
+	files                 []logFile
+	listed                bool // files were asked for
+}
+
+type logFile struct {
+	path           answer.Ref
+	status         answer.Word
+	letter         answer.Word
+	added, deleted int
+	counted        bool
+}
+
+type logLine struct {
+	first, last     int
+	sha, date       answer.Word
+	author, subject answer.Ref
+}
+
+func (o *gitLogOut) Head(j *answer.JSON, p *answer.Prose) {
+	j.Word("mode", o.mode)
+	j.Text("revision", o.revision)
+	p.Outside(o.revision)
+	if o.path != answer.None {
+		p.Word(" · ")
+		p.Outside(o.path)
+	}
+	p.Word(" · ")
+	if o.mode == "lines" {
+		p.Int(int64(len(o.lines)))
+		p.Word(" ranges of lines")
+		return
+	}
+	p.Int(int64(len(o.commits)))
+	p.Word(" commits")
+}
+
+func (o *gitLogOut) Body(j *answer.JSON, p *answer.Prose) {
+	if o.mode == "lines" {
+		j.Array("lines")
+		for i := range o.lines {
+			o.lines[i].put(j, p)
+		}
+		j.End()
+		return
+	}
+	j.Array("commits")
+	for i := range o.commits {
+		o.commits[i].put(j, p)
+	}
+	j.End()
+}
+
+func (k *logCommit) put(j *answer.JSON, p *answer.Prose) {
+	j.Object("")
+	j.Word("sha", k.sha)
+	j.Word("date", k.date)
+	j.Text("author", k.author)
+	j.Text("subject", k.subject)
+	p.Word(k.sha + " " + day(k.date) + " ")
+	p.Name(k.author)
+	p.Word("  ")
+	p.Name(k.subject)
+	if len(k.refs) > 0 {
+		j.Array("refs")
+		p.Word(" (")
+		for i, r := range k.refs {
+			if i > 0 {
+				p.Word(", ")
+			}
+			j.Text("", r)
+			p.Name(r)
+		}
+		j.End()
+		p.Word(")")
+	}
+	if len(k.parents) > 0 {
+		j.Array("parents")
+		p.Word(" [merge of")
+		for _, s := range k.parents {
+			j.Word("", s)
+			p.Word(" " + s)
+		}
+		j.End()
+		p.Word("]")
+	}
+	p.Word("\n")
+	if k.body != answer.None {
+		j.Text("body", k.body)
+		p.Indented(k.body, "    ")
+	}
+	if k.listed {
+		j.Array("files")
+		for i := range k.files {
+			f := &k.files[i]
+			j.Object("")
+			j.Text("path", f.path)
+			j.Word("status", f.status)
+			p.Word("  " + f.letter + " ")
+			p.Name(f.path)
+			putCounts(j, p, f.counted, f.added, f.deleted)
+			j.End()
+			p.Word("\n")
+		}
+		j.End()
+	}
+	j.End()
+}
+
+func putCounts(j *answer.JSON, p *answer.Prose, counted bool, added, deleted int) {
+	if !counted {
+		return
+	}
+	j.Int("added", int64(added))
+	j.Int("deleted", int64(deleted))
+	p.Word(" +")
+	p.Int(int64(added))
+	p.Word(" -")
+	p.Int(int64(deleted))
+}
+
+func (k *logLine) put(j *answer.JSON, p *answer.Prose) {
+	j.Object("")
+	j.Int("start_line", int64(k.first))
+	j.Int("end_line", int64(k.last))
+	j.Word("sha", k.sha)
+	j.Word("date", k.date)
+	j.Text("author", k.author)
+	j.Text("subject", k.subject)
+	j.End()
+	p.Int(int64(k.first))
+	p.Word("-")
+	p.Int(int64(k.last))
+	p.Word("  " + k.sha + " " + day(k.date) + " ")
+	p.Name(k.author)
+	p.Word("  ")
+	p.Name(k.subject)
+	p.Word("\n")
+}
+
+// spend books the characters of one record in both halves and reports whether
+// they fit.
+func (l *logRun) spend(overhead int, texts ...secrets.Text) bool {
+	n := overhead
+	for _, t := range texts {
+		n += answer.Cost(t)
+	}
+	budget := l.c.Limits.ContentChars()
+	if l.prose+n > budget || l.structured+n > budget {
+		return false
+	}
+	l.prose += n
+	l.structured += n
+	return true
+}
+
+// recordChars is what the frame of one commit takes in the longer half.
+const recordChars = 100
+
+// show turns commits into records until the budget is spent, and returns how
+// many it took. The first is always taken, its body cut if need be.
+func (l *logRun) show(ctx context.Context, list []*git.Commit) (int, error) {
+	refs, err := l.refNames(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for i, k := range list {
+		t := l.c.textOf(k)
+		rec := logCommit{sha: shortSHA(k.ID), date: gitDate(k.Author.When)}
+		names := refs[k.ID]
+		overhead := recordChars
+		for _, n := range names {
+			overhead += len(n) + 6
+		}
+		if len(k.Parents) > 1 {
+			for _, p := range k.Parents[:min(len(k.Parents), 8)] {
+				rec.parents = append(rec.parents, shortSHA(p))
+				overhead += shortID + 4
+			}
+		}
+		body := secrets.Text{}
+		if l.in.Detail == "body" {
+			body = t.body
+			overhead += 12 + 6*strings.Count(body.Raw, "\n")
+			if i == 0 {
+				overhead = recordChars * 2
+				for room := l.c.Limits.ContentChars() / 2; answer.Cost(body)+6*strings.Count(body.Raw, "\n") > room; {
+					body = cutText(t.body, runeCount(body.Raw)*3/4)
+				}
+			}
+		}
+		if !l.spend(overhead, t.author, t.subject, body) {
+			return i, nil
+		}
+		rec.author = l.c.Texts.Content(t.author, answer.None, 0)
+		rec.subject = l.c.Texts.Content(t.subject, answer.None, 0)
+		for _, n := range names {
+			rec.refs = append(rec.refs, l.c.Texts.Name(n))
+		}
+		if body.Raw != "" {
+			rec.body = l.c.Texts.Content(body, answer.None, 1)
+		}
+		if k.Lossy {
+			l.lossy++
+		}
+		if k.Oversized {
+			l.oversized++
+		}
+		l.out.commits = append(l.out.commits, rec)
+	}
+	if l.in.Detail == "files" {
+		return l.files(ctx, list)
+	}
+	return len(list), nil
+}
+
+func runeCount(s string) int {
+	n := 0
+	for range s {
+		n++
+	}
+	return n
+}
+
+// maxRefsShown bounds the names shown at one commit.
+const maxRefsShown = 12
+
+// refNames maps commits to the names that point at them.
+func (l *logRun) refNames(ctx context.Context) (map[string][]string, error) {
+	refs, more, err := l.repo.Refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if more {
+		l.out.Notice(answer.W("there are too many branches and tags to name them all"))
+	}
+	names := make(map[string][]string, len(refs))
+	for _, r := range refs {
+		if len(names[r.Commit]) < maxRefsShown && len(r.Name) <= 200 {
+			names[r.Commit] = append(names[r.Commit], r.Name)
+		}
+	}
+	return names, nil
+}
+
+// Limits of detail "files".
+const (
+	filesPerRun    = 20       // commits compared by one git process
+	filesPerCommit = 200      // names shown of one commit
+	countedBytes   = 24 << 20 // blob bytes read for counts in one call
+)
+
+// files lists the changed files of the commits already in the answer, until the
+// budget is spent; commits without room for their list are dropped.
+func (l *logRun) files(ctx context.Context, list []*git.Commit) (int, error) {
+	for i := 0; i < len(list); i += filesPerRun {
+		part := list[i:min(i+filesPerRun, len(list))]
+		pairs := make([][2]string, len(part))
+		for k, commit := range part {
+			pairs[k][1] = commit.ID
+			if len(commit.Parents) > 0 {
+				pairs[k][0] = commit.Parents[0]
+			}
+		}
+		lists := make([][]git.Change, len(part))
+		err := l.repo.CommitChanges(ctx, pairs, func(k int, changes []git.Change) { lists[k] = changes })
+		if tooMuch(err) && len(part) > 1 {
+			// One commit among them is huge: ask one by one.
+			for k := range pairs {
+				err = l.repo.CommitChanges(ctx, pairs[k:k+1], func(_ int, changes []git.Change) { lists[k] = changes })
+				if tooMuch(err) {
+					l.out.Notice(answer.W("the files of commit "), answer.W(shortSHA(pairs[k][1])), answer.W(" are too many to be listed"))
+					err = nil
+				}
+				if err != nil {
+					break
+				}
+			}
+		}
+		if err != nil {
+			if isTimeout(ctx, err) && i > 0 {
+				return l.cut(i), nil
+			}
+			return 0, err
+		}
+		for k, commit := range part {
+			l.merges = l.merges || len(commit.Parents) > 1
+			ok, err := l.commitFiles(ctx, &l.out.commits[i+k], lists[k], i+k == 0)
+			if err != nil {
+				return 0, err
+			}
+			if !ok {
+				return l.cut(i + k), nil
+			}
+		}
+	}
+	return len(list), nil
+}
+
+func (l *logRun) cut(n int) int {
+	l.out.commits = l.out.commits[:n]
+	return n
+}
+
+func tooMuch(err error) bool {
+	var d *sandbox.Denial
+	return errors.As(err, &d) && d.Code == sandbox.ResultTooLarge
+}
+
+// statusWords are the published words for git's letters.
+var statusWords = map[git.Status]answer.Word{
+	git.Added: "added", git.Modified: "modified", git.Deleted: "deleted", git.Renamed: "renamed", git.Copied: "copied",
+	git.TypeChanged: "type_changed", git.Unmerged: "unmerged", git.Untracked: "untracked",
+}
+
+// commitFiles fills in the files of one commit and reports whether they fit.
+func (l *logRun) commitFiles(ctx context.Context, rec *logCommit, changes []git.Change, first bool) (bool, error) {
+	rec.listed = true
+	left := 0
+	for _, ch := range changes {
+		if l.withheld(ch) {
+			l.denied++
+			continue
+		}
+		name := secrets.Text{Raw: ch.Path}
+		if len(rec.files) == filesPerCommit || !l.spend(70, name) {
+			if !first && len(rec.files) < filesPerCommit {
+				return false, nil
+			}
+			left++
+			continue
+		}
+		f := logFile{path: l.c.Texts.Name(ch.Path), status: statusWords[ch.Status], letter: answer.Word(rune(ch.Status))}
+		if err := l.count(ctx, &f, ch); err != nil {
+			return false, err
+		}
+		rec.files = append(rec.files, f)
+	}
+	if left > 0 {
+		l.out.Notice(answer.N(int64(left)), answer.W(" files of commit "), answer.W(rec.sha), answer.W(" are not listed"))
+	}
+	return true, nil
+}
+
+func (l *logRun) withheld(ch git.Change) bool { return withheld(l.c, ch) }
+
+// withheld applies the denylist to both names of a change.
+func withheld(c *Call, ch git.Change) bool {
+	if _, no := c.Workspace.Denied(ch.Path); no {
+		return true
+	}
+	_, no := c.Workspace.Denied(ch.OldPath)
+	return no
+}
+
+// count adds line counts to a file, while there is budget for them.
+func (l *logRun) count(ctx context.Context, f *logFile, ch git.Change) error {
+	if l.countBytes > countedBytes {
+		l.uncounted++
+		return nil
+	}
+	d, err := l.repo.Compare(ctx, ch, git.CompareOptions{
+		Hold: func(ctx context.Context, n int64) (func(), error) {
+			l.countBytes += n / 2
+			return l.c.Memory.Hold(ctx, n)
+		}})
+	if err != nil {
+		if isTimeout(ctx, err) && ctx.Err() == nil {
+			l.countBytes = countedBytes + 1
+			l.uncounted++
+			return nil
+		}
+		return err
+	}
+	f.added, f.deleted, f.counted = d.Patch.Added, d.Patch.Deleted, d.Counted
+	if !d.Counted && !d.Binary {
+		l.uncounted++
+	}
+	return nil
+}
+
+// maxBlame is how many lines one call attributes.
+const maxBlame = 2000
+
+// lines attributes lines of a file to commits.
+func (l *logRun) lines(ctx context.Context) error {
+	c, in := l.c, l.in
+	l.out.mode = "lines"
+	badRange := func(n int) error {
+		return c.Workspace.Refuse(sandbox.InvalidRange, sandbox.Args{"path": in.Path, "a": in.StartLine, "b": in.EndLine, "n": n, "total_lines": n})
+	}
+	rev := in.Revision
+	if rev == "" {
+		rev = l.tip
+	}
+	b, err := c.lookupBlob(ctx, l.repo, in.Path, l.rel, rev)
+	var d *sandbox.Denial
+	if errors.As(err, &d) && d.Code == sandbox.IsADirectory {
+		return c.Workspace.Refuse(sandbox.InvalidCombination, sandbox.Args{
+			"args": "start_line and a path that is a folder", "list": "path of a file with start_line and end_line"})
+	}
+	if err != nil {
+		return err
+	}
+	release, err := c.Memory.Hold(ctx, b.Size)
+	if err != nil {
+		return err
+	}
+	data, err := b.Read(ctx)
+	total := strings.Count(string(data), "\n")
+	if n := len(data); n > 0 && data[n-1] != '\n' {
+		total++
+	}
+	release()
+	if err != nil {
+		return err
+	}
+	if in.StartLine > in.EndLine || in.StartLine > total {
+		return badRange(total)
+	}
+	wanted := min(in.EndLine, total)
+	last := min(wanted, in.StartLine+maxBlame-1)
+	blamed, err := l.repo.Blame(ctx, l.tip, l.rel, in.StartLine, last)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	seen := map[string]commitText{}
+	dates := map[string]answer.Word{}
+	for _, r := range blamed {
+		if _, ok := seen[r.Commit]; !ok {
+			seen[r.Commit] = commitText{}
+			ids = append(ids, r.Commit)
+		}
+	}
+	err = l.repo.Commits(ctx, ids, func(k *git.Commit) error {
+		seen[k.ID] = c.textOf(k)
+		dates[k.ID] = gitDate(k.Author.When)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	done := in.StartLine - 1
+	for _, r := range blamed {
+		t := seen[r.Commit]
+		if !l.spend(recordChars+20, t.author, t.subject) {
+			l.out.Stopped = "chars"
+			break
+		}
+		l.out.lines = append(l.out.lines, logLine{first: r.Start, last: r.End, sha: shortSHA(r.Commit), date: dates[r.Commit],
+			author: c.Texts.Content(t.author, answer.None, 0), subject: c.Texts.Content(t.subject, answer.None, 0)})
+		done = r.End
+	}
+	if done < wanted {
+		if l.out.Stopped == "" {
+			l.out.Stopped = "limit"
+		}
+		n := &answer.Next{Tool: "git_log", Args: []answer.Arg{answer.ArgText("path", c.Texts.Argument(in.Path)),
+			answer.ArgInt("start_line", int64(done+1)), answer.ArgInt("end_line", int64(wanted))}}
+		if in.Revision != "" {
+			n.Args = append(n.Args, answer.ArgText("revision", c.Texts.Argument(in.Revision)))
+		}
+		l.out.Next = n
+	} else {
+		l.out.Complete = true
+	}
+	l.notices()
+	return l.compareDisk(ctx, b)
+}
+
+// compareDisk says so when the file on disk is not the version whose lines were
+// attributed.
+func (l *logRun) compareDisk(ctx context.Context, b *blobAt) error {
+	if l.in.Revision != "" {
+		return nil
+	}
+	d, err := l.repo.Compare(ctx, git.Change{Status: git.Modified, Path: l.rel, OldPath: l.rel, OldMode: git.ModeFile, NewMode: git.ModeFile, OldID: b.id},
+		git.CompareOptions{IDs: true, Hold: l.c.Memory.Hold, Attrs: l.repo.Attributes()})
+	if err != nil {
+		return err
+	}
+	if !d.Same {
+		l.out.Notice(answer.W("the file on disk differs from HEAD; the lines are those of HEAD"))
+	}
+	return nil
+}
