@@ -6,5 +6,7 @@ func All() []*Tool {
 	return []*Tool{
 		listDirectory,
 		readFile,
+		gitLog,
+		gitDiff,
 	}
 }

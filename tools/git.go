@@ -1,7 +1,9 @@
 package tools
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -131,6 +133,35 @@ func (c *Call) lookupBlob(ctx context.Context, r *git.Repo, path, rel, revision 
 
 // Read returns the bytes of the file; the caller holds the memory for them.
 func (b *blobAt) Read(ctx context.Context) ([]byte, error) { return b.repo.Blob(ctx, b.id, b.Size) }
+
+// countLines streams the file and counts its lines.
+func (b *blobAt) countLines(ctx context.Context) (lines int, err error) {
+	err = b.repo.BlobReader(ctx, b.id, func(size int64, body io.Reader) error {
+		buf := make([]byte, 64<<10)
+		last := byte('\n')
+		for {
+			n, err := body.Read(buf)
+			if n > 0 {
+				lines += bytes.Count(buf[:n], []byte{'\n'})
+				last = buf[n-1]
+			}
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+		}
+		if last != '\n' {
+			lines++
+		}
+		return nil
+	})
+	return lines, err
+}
 
 // Close ends the reader.
 func (b *blobAt) Close() { b.repo.Close() }

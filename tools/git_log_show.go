@@ -429,16 +429,7 @@ func (l *logRun) lines(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := c.Memory.Hold(ctx, b.Size)
-	if err != nil {
-		return err
-	}
-	data, err := b.Read(ctx)
-	total := strings.Count(string(data), "\n")
-	if n := len(data); n > 0 && data[n-1] != '\n' {
-		total++
-	}
-	release()
+	total, err := b.countLines(ctx)
 	if err != nil {
 		return err
 	}
