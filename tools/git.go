@@ -166,6 +166,33 @@ func (b *blobAt) countLines(ctx context.Context) (lines int, err error) {
 // Close ends the reader.
 func (b *blobAt) Close() { b.repo.Close() }
 
+// readRevision answers read_file for a file as it was at a commit.
+func readRevision(ctx context.Context, c *Call, in *readFileIn) (*readFileOut, error) {
+	if strings.Contains(in.Revision, "..") {
+		return nil, c.Workspace.Refuse(sandbox.InvalidRevision, sandbox.Args{"rev": in.Revision})
+	}
+	b, err := c.openBlob(ctx, in.Path, in.Revision)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	if limit := min(c.Limits.UnrangedBytes, c.Git.MaxOutputBytes); b.Size > limit {
+		return nil, tooLarge(in.Path, b.Size, limit)
+	}
+	release, err := c.Memory.Hold(ctx, b.Size)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	data, err := b.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := &readFileOut{version: answer.Word(b.id[:8]), size: b.Size, numbers: in.LineNumbers}
+	o.path, o.revision = c.pathRef(in.Path, b.Path), c.Texts.Argument(in.Revision)
+	return o, readText(ctx, c, in, o, bytes.NewReader(data), b.Size, b.Path)
+}
+
 // shortID is how much of a commit id an answer shows.
 const shortID = 12
 

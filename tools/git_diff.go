@@ -146,9 +146,9 @@ func (d *diffRun) arguments(g *git.Git) error {
 	case in.Staged && in.MergeBase:
 		args = "staged and merge_base"
 	case in.Head != "" && in.Base == "":
-		args = "head without base"
+		args = "head and no base"
 	case in.MergeBase && d.head == "":
-		args = "merge_base without base and head"
+		args = "merge_base and no head"
 	default:
 		return nil
 	}

@@ -60,8 +60,7 @@ func (o *gitDiffOut) Head(j *answer.JSON, p *answer.Prose) {
 		p.Outside(o.path)
 	}
 	p.Word(" · ")
-	p.Int(int64(o.total))
-	p.Word(" files")
+	plural(p, o.total, " file", " files")
 	if len(o.files) < o.total {
 		p.Word(" (")
 		p.Int(int64(len(o.files)))

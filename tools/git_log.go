@@ -124,11 +124,11 @@ func checkLogCombination(c *Call, in *gitLogIn) error {
 	const valid = "path with start_line and end_line, and revision if wanted"
 	switch {
 	case in.Path == "":
-		return refuse("start_line or end_line without path", valid)
+		return refuse("start_line or end_line and no path", valid)
 	case in.StartLine == 0:
-		return refuse("end_line without start_line", valid)
+		return refuse("end_line and no start_line", valid)
 	case in.EndLine == 0:
-		return refuse("start_line without end_line", valid)
+		return refuse("start_line and no end_line", valid)
 	case in.Author != "" || in.Message != "" || in.Since != "" || in.Until != "":
 		return refuse("start_line and author, message, since or until", valid)
 	case in.Detail != "summary" && in.Detail != "":

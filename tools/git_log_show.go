@@ -54,12 +54,18 @@ func (o *gitLogOut) Head(j *answer.JSON, p *answer.Prose) {
 	}
 	p.Word(" · ")
 	if o.mode == "lines" {
-		p.Int(int64(len(o.lines)))
-		p.Word(" ranges of lines")
+		plural(p, len(o.lines), " range of lines", " ranges of lines")
 		return
 	}
-	p.Int(int64(len(o.commits)))
-	p.Word(" commits")
+	plural(p, len(o.commits), " commit", " commits")
+}
+
+func plural(p *answer.Prose, n int, one, many answer.Word) {
+	p.Int(int64(n))
+	if n == 1 {
+		many = one
+	}
+	p.Word(many)
 }
 
 func (o *gitLogOut) Body(j *answer.JSON, p *answer.Prose) {

@@ -624,7 +624,3 @@ func runePrefix(s string, n int) int {
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
-func readRevision(ctx context.Context, c *Call, in *readFileIn) (*readFileOut, error) {
-	return nil, sandbox.Refuse(sandbox.GitUnavailable, nil)
-}
