@@ -201,10 +201,7 @@ func foldPattern(seg string) string {
 	if !hasMeta(seg) {
 		var buf foldBuf
 		b, _ := foldSegment(seg, &buf)
-		if len(b) > 0 {
-			return strings.ReplaceAll(string(b), "/", "_")
-		}
-		return seg
+		return strings.ReplaceAll(string(b), "/", "_")
 	}
 	var b strings.Builder
 	start := 0
@@ -274,6 +271,8 @@ func (s *denySet) denied(rel string) (string, bool) {
 	return "", false
 }
 
+var slash = []byte{'/'}
+
 // last matches the component name of the folder parent (which may end in a
 // slash); nothing above it is looked at. folded says that parent is folded
 // already.
@@ -286,7 +285,9 @@ func (s *denySet) last(parent, name string, folded bool) (string, bool) {
 	if plain || bytes.IndexByte(b, '/') < 0 {
 		return s.lastFolded(parent, b, folded)
 	}
-	for part := range bytes.SplitSeq(b, []byte{'/'}) {
+	for more := true; more; { // bytes.SplitSeq would move buf to the heap
+		var part []byte
+		part, b, more = bytes.Cut(b, slash)
 		if part = trimTail(part); len(part) > 0 {
 			if rule, no := s.lastFolded(parent, part, folded); no {
 				return rule, no

@@ -70,15 +70,9 @@ func (d *Dir) Entries(max int) (entries []Entry, more bool, err error) {
 	return entries, more, nil
 }
 
-// readEntries reads records of getdents64. The names of one buffer share one
-// string.
+// readEntries reads records of getdents64 until max entries are gathered.
 func readEntries(fd int, buf []byte, max int) (entries []Entry, more bool, err error) {
-	const (
-		reclenAt = int(unsafe.Offsetof(unix.Dirent{}.Reclen))
-		typeAt   = int(unsafe.Offsetof(unix.Dirent{}.Type))
-		nameAt   = int(unsafe.Offsetof(unix.Dirent{}.Name))
-	)
-	var spans []span
+	var b batch
 	for {
 		n, err := retry(func() (int, error) { return unix.Getdents(fd, buf) })
 		if err == unix.ENOENT { // removed while open
@@ -90,53 +84,91 @@ func readEntries(fd int, buf []byte, max int) (entries []Entry, more bool, err e
 		if n <= 0 {
 			return entries, false, nil
 		}
-		// Names are moved to the front of the buffer, then made a string at once.
-		spans = spans[:0]
-		end := 0
-		for at := 0; at+nameAt < n; {
-			reclen := int(binary.NativeEndian.Uint16(buf[at+reclenAt:]))
-			if reclen < nameAt || at+reclen > n {
-				break
-			}
-			name := buf[at+nameAt : at+reclen]
-			if z := bytes.IndexByte(name, 0); z >= 0 {
-				name = name[:z]
-			}
-			kind := kindOf(buf[at+typeAt])
-			at += reclen
-			if len(name) == 0 || string(name) == "." || string(name) == ".." {
-				continue
-			}
-			if max > 0 && len(entries)+len(spans) == max {
-				more = true
-				break
-			}
-			copy(buf[end:], name) // end never passes the record being read
-			spans = append(spans, span{end, end + len(name), kind})
-			end += len(name)
+		left := 0
+		if max > 0 {
+			left = max - len(entries) + 1 // one more tells that names are left
 		}
-		names := string(buf[:end])
-		entries = slices.Grow(entries, len(spans))
-		for _, s := range spans {
-			e := Entry{names[s.start:s.end], s.kind}
-			if e.Kind == 0 { // the file system does not say
-				m, err := lstatAt(fd, e.Name)
-				if err != nil {
-					continue // gone meanwhile
-				}
-				e.Kind = m.Kind
-			}
-			entries = append(entries, e)
-		}
-		if more {
-			return entries, true, nil
+		full := b.take(buf[:n], left)
+		entries = b.entries(fd, entries)
+		if full {
+			return entries[:max], true, nil
 		}
 	}
+}
+
+// batch holds the names of one buffer, which share one string.
+type batch struct {
+	names []byte // the front of the buffer, once the names are moved there
+	spans []span
 }
 
 type span struct {
 	start, end int
 	kind       Kind
+}
+
+// take gathers at most max names (0 = all) and reports whether it stopped at
+// the limit. It overwrites records.
+func (b *batch) take(records []byte, max int) (full bool) {
+	b.spans = b.spans[:0]
+	end := 0
+	eachRecord(records, func(name []byte, dtype *byte) bool {
+		kind := kindOf(*dtype)
+		copy(records[end:], name) // never reaches the next record
+		b.spans = append(b.spans, span{end, end + len(name), kind})
+		end += len(name)
+		full = max > 0 && len(b.spans) == max
+		return !full
+	})
+	b.names = records[:end]
+	return full
+}
+
+// entries appends what was taken; a kind that the file system does not tell is
+// asked for.
+func (b *batch) entries(fd int, to []Entry) []Entry {
+	names := string(b.names)
+	to = slices.Grow(to, len(b.spans))
+	for _, s := range b.spans {
+		e := Entry{names[s.start:s.end], s.kind}
+		if e.Kind == 0 {
+			m, err := lstatAt(fd, e.Name)
+			if err != nil {
+				continue // gone meanwhile
+			}
+			e.Kind = m.Kind
+		}
+		to = append(to, e)
+	}
+	return to
+}
+
+// eachRecord calls f with the name and the place of the type of each record,
+// but for "." and "..", until it returns false. f may overwrite what it has
+// seen.
+func eachRecord(b []byte, f func(name []byte, dtype *byte) bool) {
+	const (
+		reclenAt = int(unsafe.Offsetof(unix.Dirent{}.Reclen))
+		typeAt   = int(unsafe.Offsetof(unix.Dirent{}.Type))
+		nameAt   = int(unsafe.Offsetof(unix.Dirent{}.Name))
+	)
+	for len(b) > nameAt {
+		reclen := int(binary.NativeEndian.Uint16(b[reclenAt:]))
+		if reclen <= nameAt || reclen > len(b) {
+			return
+		}
+		name, dtype := b[nameAt:reclen], &b[typeAt]
+		if z := bytes.IndexByte(name, 0); z >= 0 {
+			name = name[:z]
+		}
+		b = b[reclen:]
+		if len(name) == 0 || string(name) == "." || string(name) == ".." {
+			continue
+		}
+		if !f(name, dtype) {
+			return
+		}
+	}
 }
 
 func kindOf(dtype byte) Kind {

@@ -168,9 +168,7 @@ func (w *Workspace) Similar(rel string, max int) []string {
 		}
 		p := join(dir.Path(), e.Name)
 		if rest != "" {
-			if full := p + "/" + rest; e.Kind == KindDirectory && w.readable(full) {
-				p, d = full, d-limit
-			} else if e.Kind == KindFile {
+			if p += "/" + rest; e.Kind != KindDirectory || !w.readable(p) {
 				continue
 			}
 		}
