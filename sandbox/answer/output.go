@@ -28,6 +28,9 @@ type Frame struct {
 
 func (f *Frame) common() *Frame { return f }
 
+// FrameOf returns the common members of an output.
+func FrameOf(o Output) *Frame { return o.common() }
+
 // Notice is one sentence about the answer.
 type Notice []Part
 

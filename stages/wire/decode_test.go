@@ -197,13 +197,6 @@ func FuzzDecode(f *testing.F) {
 
 const call = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"src/main.go","start_line":1,"end_line":2},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"progressToken":"p-2","traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}}`
 
-func TestDecodeAllocates(t *testing.T) {
-	in := []byte(call)
-	if n := testing.AllocsPerRun(200, func() { _, _ = Decode(in, Limits{}) }); n > 6 {
-		t.Errorf("%v allocations for one message", n)
-	}
-}
-
 func BenchmarkDecode(b *testing.B) {
 	in := []byte(call)
 	b.SetBytes(int64(len(in)))

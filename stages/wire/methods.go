@@ -27,13 +27,20 @@ const (
 // Methods returns the methods that are served.
 func Methods() []string { return []string{MethodDiscover, MethodList, MethodCall, MethodListen} }
 
-// Headers that mirror the body of a request over HTTP, in the spelling of the specification. Inbound mirrors are keyed by
-// these names.
+// Headers that mirror the body of a request over HTTP, in the spelling of the specification.
 const (
 	HeaderVersion = "MCP-Protocol-Version"
 	HeaderMethod  = "Mcp-Method"
 	HeaderName    = "Mcp-Name"
 )
+
+// HeaderKey returns the canonical spelling under which a transport keeps a header of the three.
+func HeaderKey(header string) string {
+	if header == HeaderVersion {
+		return "Mcp-Protocol-Version"
+	}
+	return header
+}
 
 // ResultComplete is the only value of resultType that this server sends.
 const ResultComplete = "complete"

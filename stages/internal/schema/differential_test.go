@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	full "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"mcp-devserver/tools"
 )
 
 // oracle is a complete implementation of the dialect.
@@ -110,6 +112,39 @@ func TestDifferential(t *testing.T) {
 				t.Errorf("%d of 20000 instances fit: the generator proves nothing", fits)
 			}
 		})
+	}
+}
+
+// What this server publishes: inputs judged as the complete validator judges them, outputs accepted by both.
+func TestPublishedSchemas(t *testing.T) {
+	words := []string{"a", "any", "exact", "content", "patch", "summary", "name", "path"}
+	for _, tool := range tools.All() {
+		t.Run(tool.Name(), func(t *testing.T) {
+			s, o := compile(t, string(tool.InputSchema())), oracle(t, string(tool.InputSchema()))
+			names := append([]string{"other", "path", "path", "pattern"}, s.Names()...)
+			r := rand.New(rand.NewPCG(3, 4))
+			fits := 0
+			for range 5000 {
+				in := random(r, names, words, 2)
+				agrees(t, s, o, in)
+				if len(s.Validate(value(t, in))) == 0 {
+					fits++
+				}
+				if t.Failed() {
+					return
+				}
+			}
+			if fits == 0 {
+				t.Error("no instance fits: the generator proves nothing")
+			}
+			if !compile(t, string(tool.OutputSchema())).Object() {
+				t.Error("the output schema is not that of an object")
+			}
+			oracle(t, string(tool.OutputSchema()))
+		})
+	}
+	if first := compile(t, string(tools.All()[0].InputSchema())); len(tools.All()) == 7 && len(first.Validate(Empty())) > 0 {
+		t.Error("the first tool does not accept an empty object")
 	}
 }
 

@@ -64,6 +64,23 @@ func (s *Schema) relax(name string, v Value, required bool) (now Value, note str
 	return v, ""
 }
 
+// Fill returns the object v with the defaults of absent properties, in the order of the schema.
+func (s *Schema) Fill(v Value) Value {
+	if v.kind != '{' {
+		return v
+	}
+	members := append(make([]member, 0, len(v.members)+len(s.names)), v.members...)
+	for _, name := range s.names {
+		if p := s.properties[name]; p.fallback.kind != 0 {
+			if _, ok := v.get(name); !ok {
+				members = append(members, member{name, p.fallback})
+			}
+		}
+	}
+	v.members = members
+	return v
+}
+
 // decimal returns the JSON spelling of a string that is nothing but a decimal integer.
 func decimal(s string) (plain string, ok bool) {
 	digits := strings.TrimPrefix(s, "-")

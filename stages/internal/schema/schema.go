@@ -6,6 +6,7 @@
 //	v, err := schema.Parse(arguments)
 //	args, notices := s.Relax(v)                 // lossless leniency
 //	violations := s.Validate(args)
+//	tool.Run(ctx, call, s.Fill(args).AppendTo(nil))
 //
 // # What it promises
 //
@@ -76,6 +77,7 @@ type Schema struct {
 	maxLength  int // -1: unbounded
 	minimum    *int64
 	maximum    *int64
+	fallback   Value // default; absent when the schema has none
 }
 
 // Names returns the names of the properties in the order of the schema.
@@ -126,6 +128,11 @@ func Compile(text []byte) (*Schema, error) {
 	if name := c.loop(); name != "" {
 		return nil, &Error{Pointer: "/$defs/" + escape(name), Keyword: "$ref", Reason: "leads back to itself without entering the value"}
 	}
+	for _, name := range s.names {
+		if p := s.properties[name]; p.fallback.kind != 0 && len(p.Validate(p.fallback)) > 0 {
+			return nil, &Error{Pointer: "/properties/" + escape(name), Keyword: "default", Reason: "does not fit its own schema"}
+		}
+	}
 	return s, nil
 }
 
@@ -165,6 +172,7 @@ func (c *compiler) keyword(s *Schema, name string, v Value, at string, depth int
 			return bad("must be a string")
 		}
 	case "default":
+		s.fallback = v
 	case "$schema", "$defs":
 		if at != "" {
 			return bad("is accepted at the root only")
@@ -322,3 +330,9 @@ var (
 )
 
 func escape(name string) string { return pointers.Replace(name) }
+
+// Object reports whether the schema says at its root that values are objects.
+func (s *Schema) Object() bool { return s.typ == "object" }
+
+// Has reports whether name is a property of the schema.
+func (s *Schema) Has(name string) bool { return s.properties[name] != nil }

@@ -81,6 +81,7 @@ func TestCompileRefuses(t *testing.T) {
 		{"bad definition that nothing uses", `{"$defs":{"a":{"format":"x"}}}`, "/$defs/a", "format", "not a keyword"},
 		{"bad additionalProperties", `{"additionalProperties":5}`, "/additionalProperties", "", "object, true"},
 		{"bad anyOf branch", `{"anyOf":[{"not":{}}]}`, "/anyOf/0", "not", "not a keyword"},
+		{"default that its own schema refuses", `{"properties":{"a":{"type":"integer","minimum":1,"default":0}}}`, "/properties/a", "default", "does not fit"},
 		{"too deep", deep, strings.Repeat("/items", maxSchemaDepth+1), "", "nests deeper"},
 		{"too many", `{"properties":{` + many.String()[1:] + `}}`, "/properties/p999", "", "more than"},
 	}
@@ -215,6 +216,19 @@ func TestRelax(t *testing.T) {
 			if strings.Contains(n, "12") || strings.Contains(n, "\n") {
 				t.Errorf("%s: notice %q", c.in, n)
 			}
+		}
+	}
+}
+
+func TestFill(t *testing.T) {
+	s := compile(t, reading)
+	for in, want := range map[string]string{
+		`{"path":"a"}`: `{"path":"a","mode":"patch","line_numbers":true}`,
+		`{"line_numbers":false,"path":"a","tail":3}`: `{"line_numbers":false,"path":"a","tail":3,"mode":"patch"}`,
+		`[]`: `[]`,
+	} {
+		if got := string(s.Fill(value(t, in)).AppendTo(nil)); got != want {
+			t.Errorf("%s: %s", in, got)
 		}
 	}
 }

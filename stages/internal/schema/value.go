@@ -124,6 +124,9 @@ func (v Value) memberOf(name string) []member {
 	return m.members
 }
 
+// Empty is the object without members.
+func Empty() Value { return Value{kind: '{'} }
+
 // Each calls f for each member of an object, in order, with the length of its value as text.
 func (v Value) Each(f func(name string, length int)) {
 	for i := range v.members {
@@ -170,4 +173,18 @@ func (v Value) AppendTo(b []byte) []byte {
 		return append(b, ']')
 	}
 	return append(b, v.raw...)
+}
+
+// Strings reports whether raw is an array of strings.
+func Strings(raw []byte) bool {
+	v, err := Parse(raw)
+	if err != nil || v.kind != '[' {
+		return false
+	}
+	for i := range v.items {
+		if v.items[i].kind != '"' {
+			return false
+		}
+	}
+	return true
 }
