@@ -5,6 +5,7 @@ package tools
 func All() []*Tool {
 	return []*Tool{
 		listDirectory,
+		findSymbol,
 		readFile,
 		gitLog,
 		gitDiff,

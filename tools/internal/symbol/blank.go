@@ -333,7 +333,6 @@ func (b *blanker) blockComment(i int) int {
 	for j < len(s) {
 		k := strings.IndexByte(s[j:], '/')
 		if k < 0 {
-			j = len(s)
 			break
 		}
 		k += j

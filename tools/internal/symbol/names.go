@@ -145,3 +145,48 @@ func Distance(a, b string, limit int) int {
 	}
 	return prev[len(y)]
 }
+
+// Words calls f for every run of identifier characters in text, until f returns false.
+func Words(text string, f func(word string) bool) {
+	for i := 0; i < len(text); {
+		if n := wordEnd(text, i); n > i {
+			if !f(text[i:n]) {
+				return
+			}
+			i = n
+			continue
+		}
+		_, w := utf8.DecodeRuneInString(text[i:])
+		i += w
+	}
+}
+
+// Identifiers calls f for every identifier in the code of src, not in comments or strings, that match accepts, in
+// order until f returns false.
+func Identifiers(lang, src string, match func(name string) bool, f func(Use) bool) {
+	code := Blank(lang, src)
+	line, counted := 1, 0
+	seen := map[string]bool{}
+	for i := 0; i < len(code); {
+		n := wordEnd(code, i)
+		if n == i {
+			_, w := utf8.DecodeRuneInString(code[i:])
+			i += w
+			continue
+		}
+		word := code[i:n]
+		hit, known := seen[word]
+		if !known {
+			hit = (word[0] < '0' || word[0] > '9') && match(word)
+			seen[word] = hit
+		}
+		if hit {
+			line += strings.Count(code[counted:i], "\n")
+			counted = i
+			if !f(Use{i, n, line}) {
+				return
+			}
+		}
+		i = n
+	}
+}

@@ -427,7 +427,6 @@ type decl struct {
 	label     string
 	container string // replaces the enclosing one when set
 	first     int    // first token
-	line      int    // token that gives the line; name when 0
 	sigEnd    int    // last token of the signature
 	open, end int    // body, last token
 	inner     blockKind

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -273,18 +272,21 @@ func FuzzBlank(f *testing.F) {
 	})
 }
 
-// bigGo is Go source of the standard library, about a megabyte.
+// bigGo is the source of this package over and over, about a megabyte.
 func bigGo(b *testing.B) string {
-	files, _ := filepath.Glob(filepath.Join(runtime.GOROOT(), "src", "net", "http", "*.go"))
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		b.Fatal("no sources", err)
+	}
 	var s strings.Builder
 	s.WriteString("package p\n")
-	for _, f := range files {
-		if text, err := os.ReadFile(f); err == nil && s.Len() < 1<<20 {
-			_, rest, _ := strings.Cut(string(text), "\npackage ")
-			_, rest, _ = strings.Cut(rest, "\n")
-			if i := strings.Index(rest, "\nfunc "); i >= 0 {
-				s.WriteString(rest[i:])
-			}
+	for i := 0; s.Len() < 1<<20; i++ {
+		text, err := os.ReadFile(files[i%len(files)])
+		if err != nil {
+			b.Fatal(err)
+		}
+		if at := strings.Index(string(text), "\nfunc "); at >= 0 {
+			s.WriteString(string(text)[at:])
 		}
 	}
 	return s.String()
