@@ -90,7 +90,7 @@ func (b *builder) char(set bits) frag {
 }
 
 func (b *builder) connect(last, first []reach) {
-	if b.edges += len(last) * len(first); b.edges > 40*maxPositions {
+	if b.edges += len(last) * len(first); b.edges > maxEdges {
 		b.full = true
 		return
 	}

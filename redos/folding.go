@@ -36,15 +36,14 @@ func ignoresCase(pattern string, opts syntax.RegexOptions) bool {
 	}
 }
 
-// engineText returns the pattern as the engine gets it, and whether its classes are too wide to be folded.
-func engineText(pattern string, opts syntax.RegexOptions) (text string, tooWide bool) {
+// engineText returns the pattern as the engine gets it, and how many characters it has to fold.
+func engineText(pattern string, opts syntax.RegexOptions) (text string, folded int) {
 	if !ignoresCase(pattern, opts) {
-		return pattern, false
+		return pattern, 0
 	}
 	s := &source{text: []rune(pattern)}
 	t := s.text
 	var out strings.Builder
-	folded := 0
 	for i := 0; i < len(t); {
 		j := i + 1
 		switch t[i] {
@@ -67,7 +66,7 @@ func engineText(pattern string, opts syntax.RegexOptions) (text string, tooWide 
 		out.WriteString(string(t[i:j]))
 		i = j
 	}
-	return out.String(), folded > maxFolded
+	return out.String(), folded
 }
 
 // classWidth is about how many characters the engine would walk to fold the class.

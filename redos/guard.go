@@ -34,7 +34,8 @@ const (
 
 const (
 	maxPositions = 1200
-	maxSteps     = 3_000_000 // of the search in the square, about 10 ms
+	maxEdges     = 40_000
+	maxSteps     = 1_000_000 // of the searches in the square for one precision, about 10 ms
 )
 
 // precision is how exactly counted repeats are taken.
@@ -46,10 +47,15 @@ type precision struct {
 
 var precisions = []precision{{64, 8, true}, {16, 4, true}, {4, 2, true}, {2, 1, false}}
 
-// exponential reports whether matching may take exponential time. A pattern too large for every precision counts as such.
-func exponential(t *syntax.RegexTree, mode rootMode) bool {
+// exponential reports whether matching may take exponential time. A pattern too large for every precision counts as
+// such. steps is what the searches may spend in all.
+func exponential(t *syntax.RegexTree, mode rootMode, steps *int) bool {
 	for _, p := range precisions {
-		switch judge(t, mode, p) {
+		most := min(*steps, maxSteps)
+		left := most
+		v := judge(t, mode, p, &left)
+		*steps -= most - max(left, 0)
+		switch v {
 		case safe:
 			return false
 		case ambiguous:
@@ -67,8 +73,8 @@ const (
 	tooLarge
 )
 
-func judge(t *syntax.RegexTree, mode rootMode, p precision) verdict {
-	j := &judgement{al: newAlphabet(t.Root), precision: p, groups: captures(t.Root), steps: maxSteps}
+func judge(t *syntax.RegexTree, mode rootMode, p precision, steps *int) verdict {
+	j := &judgement{al: newAlphabet(t.Root), precision: p, groups: captures(t.Root), steps: steps}
 	return j.walk(t.Root, mode == rootFails)
 }
 
@@ -79,7 +85,7 @@ type judgement struct {
 	precision precision
 	groups    map[int]*syntax.RegexNode
 	bound     map[int]rune
-	steps     int
+	steps     *int
 }
 
 // walk judges a node. tail is as for build.
@@ -160,7 +166,7 @@ func (j *judgement) repeat(n *syntax.RegexNode, tail bool) verdict {
 	case b.full:
 		return tooLarge
 	}
-	return b.ambiguity(&j.steps)
+	return b.ambiguity(j.steps)
 }
 
 func captures(n *syntax.RegexNode) map[int]*syntax.RegexNode {
@@ -184,16 +190,40 @@ func (b *builder) ambiguity(steps *int) verdict {
 	n := len(b.pos)
 	inLoop := func(p, q int) bool { return comp[p] == comp[q] }
 	type pair struct{ p, q int }
-	var queue []pair
-	seen := make(map[int]bool)
+	var queue []pair // states of the square, from head on still to be followed
+	head := 0
+	seen := make([]uint64, (n*n+63)/64)
 	push := func(p, q int) {
 		if p > q {
 			p, q = q, p
 		}
-		if k := p*n + q; !seen[k] {
-			seen[k] = true
+		if k := p*n + q; seen[k>>6]&(1<<(k&63)) == 0 {
+			seen[k>>6] |= 1 << (k & 63)
 			queue = append(queue, pair{p, q})
 		}
+	}
+	follow := func() verdict { // breadth first: an ambiguity shows after a short text, if at all
+		for ; head < len(queue); head++ {
+			x := queue[head]
+			for _, e := range b.pos[x.p].edges {
+				if !inLoop(x.p, e.to) {
+					continue
+				}
+				for _, f := range b.pos[x.q].edges {
+					if *steps--; *steps < 0 {
+						return tooLarge
+					}
+					if !inLoop(x.q, f.to) || !e.set.meets(f.set) {
+						continue
+					}
+					if e.to == f.to {
+						return ambiguous
+					}
+					push(e.to, f.to)
+				}
+			}
+		}
+		return safe
 	}
 	for q := range b.pos {
 		edges := b.pos[q].edges
@@ -208,10 +238,7 @@ func (b *builder) ambiguity(steps *int) verdict {
 				if *steps--; *steps < 0 {
 					return tooLarge
 				}
-				if !inLoop(q, f.to) || e.depth > 0 || f.depth > 0 || b.sameAtomic(e.to, f.to) && e.to != f.to {
-					continue
-				}
-				if !e.set.meets(f.set) {
+				if !inLoop(q, f.to) || e.depth > 0 || f.depth > 0 || b.sameAtomic(e.to, f.to) && e.to != f.to || !e.set.meets(f.set) {
 					continue
 				}
 				if e.to == f.to {
@@ -219,26 +246,8 @@ func (b *builder) ambiguity(steps *int) verdict {
 				}
 				push(e.to, f.to)
 			}
-		}
-	}
-	for len(queue) > 0 {
-		x := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		for _, e := range b.pos[x.p].edges {
-			if !inLoop(x.p, e.to) {
-				continue
-			}
-			for _, f := range b.pos[x.q].edges {
-				if *steps--; *steps < 0 {
-					return tooLarge
-				}
-				if !inLoop(x.q, f.to) || !e.set.meets(f.set) {
-					continue
-				}
-				if e.to == f.to {
-					return ambiguous
-				}
-				push(e.to, f.to)
+			if v := follow(); v != safe {
+				return v
 			}
 		}
 	}

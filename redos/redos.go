@@ -130,8 +130,8 @@ func Compile(pattern string, o Options) (*Regex, error) {
 		return nil, &SyntaxError{Position: invalidAt(pattern), Reason: reasonEncoding}
 	}
 	opts := engineOptions(o)
-	text, tooWide := engineText(pattern, opts)
-	if tooWide {
+	text, folded := engineText(pattern, opts)
+	if folded > maxFolded {
 		return nil, &SyntaxError{Position: 1, Reason: reasonWide}
 	}
 	tree, err := parse(pattern, opts)

@@ -232,28 +232,54 @@ const (
 	maxFragment   = 60
 	maxSuggestion = 200
 	maxRewrites   = 12
-	maxTried      = 200 // repeats judged to find the one to name
+	maxParses     = 200
 )
 
 // unsafePattern is the guard's verdict on a pattern and its tree.
 func unsafePattern(pattern string, t *syntax.RegexTree) bool {
+	steps := len(precisions) * maxSteps
+	return nestedOrExponential(pattern, t, &steps)
+}
+
+func nestedOrExponential(pattern string, t *syntax.RegexTree, steps *int) bool {
 	if _, nested := scanSource(pattern).plainlyNested(); nested {
 		return true
 	}
-	return exponential(t, rootFails)
+	return exponential(t, rootFails, steps)
+}
+
+// adviser looks for the fragment to name and for a pattern to suggest, within a budget: when that is spent, the fragment
+// is the largest repeat and there is no suggestion.
+type adviser struct {
+	opts   syntax.RegexOptions
+	steps  int // of the guard
+	parses int
+}
+
+func (a *adviser) parse(pattern string) (*syntax.RegexTree, bool) {
+	if a.parses--; a.parses < 0 || a.steps <= 0 {
+		return nil, false
+	}
+	t, err := parse(pattern, a.opts)
+	return t, err == nil
 }
 
 // refusal makes the refusal of a pattern that the guard does not pass.
 func refusal(pattern string, opts syntax.RegexOptions) *UnsafeError {
+	a := &adviser{opts: opts, steps: maxSteps, parses: maxParses}
+	if _, folded := engineText(pattern, opts); folded > maxFolded/20 {
+		a.parses = 0 // each would take milliseconds
+	}
 	s := scanSource(pattern)
 	e := &UnsafeError{Fragment: shorten(pattern)}
-	r, ok := s.culprit(opts)
+	r, ok := a.culprit(s)
 	if !ok {
 		return e
 	}
 	frag := string(s.text[r.start:r.end])
 	e.Fragment = shorten(frag)
-	for _, p := range []string{rewrite(pattern, opts, 0), rewrite("(?>"+frag+")", opts, 0)} {
+	for _, p := range []string{pattern, "(?>" + frag + ")"} {
+		p = a.rewrite(p, 0)
 		if n := len([]rune(p)); n > 0 && n <= maxSuggestion {
 			e.Suggestion = p
 			break
@@ -287,7 +313,7 @@ func (s *source) plainlyNested() (repeat, bool) {
 func possessive(t []rune, r repeat) bool { return r.end > r.quant+1 && t[r.end-1] == '+' }
 
 // culprit finds the smallest repeat that is unsafe by itself, whatever follows.
-func (s *source) culprit(opts syntax.RegexOptions) (repeat, bool) {
+func (a *adviser) culprit(s *source) (repeat, bool) {
 	byLength := append([]repeat(nil), s.repeats...)
 	sort.SliceStable(byLength, func(i, j int) bool {
 		return byLength[i].end-byLength[i].start < byLength[j].end-byLength[j].start
@@ -305,11 +331,11 @@ func (s *source) culprit(opts syntax.RegexOptions) (repeat, bool) {
 		if isReference(s.text[r.start:r.quant]) && reference == nil {
 			reference = &byLength[i]
 		}
-		if !r.group || i > maxTried || s.isAtomic(r) {
+		if !r.group || s.isAtomic(r) {
 			continue
 		}
-		tree, err := parse(options+"(?:"+text+")\uF8FF", opts)
-		if err == nil && exponential(tree, rootMore) {
+		tree, ok := a.parse(options + "(?:" + text + ")\uF8FF")
+		if ok && exponential(tree, rootMore, &a.steps) && a.steps > 0 {
 			return r, true
 		}
 	}
@@ -351,19 +377,19 @@ func (s *source) inlineOptions() string {
 
 // rewrite returns a pattern that passes the guard, or "": a repeat of a repeat is unrolled to one, which keeps the
 // meaning; any other culprit becomes atomic, which gives up what it has matched only as a whole.
-func rewrite(pattern string, opts syntax.RegexOptions, depth int) string {
-	tree, err := parse(pattern, opts)
-	if err != nil {
+func (a *adviser) rewrite(pattern string, depth int) string {
+	tree, ok := a.parse(pattern)
+	if !ok {
 		return ""
 	}
-	if !unsafePattern(pattern, tree) {
+	if !nestedOrExponential(pattern, tree, &a.steps) {
 		return pattern
 	}
 	if depth == maxRewrites {
 		return ""
 	}
 	s := scanSource(pattern)
-	r, ok := s.culprit(opts)
+	r, ok := a.culprit(s)
 	if !ok {
 		return ""
 	}
@@ -372,11 +398,11 @@ func rewrite(pattern string, opts syntax.RegexOptions, depth int) string {
 	}
 	before, frag, after := string(s.text[:r.start]), string(s.text[r.start:r.end]), string(s.text[r.end:])
 	if u := s.unrolled(r); u != "" {
-		if p := rewrite(before+u+after, opts, depth+1); p != "" {
+		if p := a.rewrite(before+u+after, depth+1); p != "" {
 			return p
 		}
 	}
-	return rewrite(before+"(?>"+frag+")"+after, opts, depth+1)
+	return a.rewrite(before+"(?>"+frag+")"+after, depth+1)
 }
 
 // only returns where the body of a repeated group begins and the repeat that is all of that body, if one is. Groups that

@@ -1,0 +1,5 @@
+//go:build race
+
+package redos
+
+const raceEnabled = true
