@@ -147,7 +147,7 @@ func (a *assemble) Rescue(_ context.Context, x *pipeline.Exchange, err error) (E
 	case called && errors.Is(err, pipeline.ErrBusy):
 		denial = sandbox.Refuse(sandbox.Busy, sandbox.Args{"n": a.workers, "retry_after_ms": 1000})
 	case called && errors.Is(err, context.DeadlineExceeded):
-		denial = sandbox.Refuse(sandbox.Timeout, sandbox.Args{"s": int(a.timeout / time.Second)})
+		denial = sandbox.Refuse(sandbox.Timeout, sandbox.Args{"s": int((a.timeout + time.Second - 1) / time.Second)})
 	case errors.Is(err, pipeline.ErrShutdown):
 		refused = wire.Refuse(wire.FaultInternal, "The server is shutting down")
 	}
@@ -187,7 +187,7 @@ func fault(id wire.ID, e *wire.Error) Envelope {
 		case string:
 			parts = append(parts, answer.W(answer.Word(p)))
 		case wire.Caller:
-			parts = append(parts, answer.R(t.Argument(clip(string(p), shownInMessage))))
+			parts = append(parts, answer.R(t.Argument(clip(sandbox.EscapeName(string(p)), shownInMessage))))
 		}
 	}
 	j.Parts("message", parts...)

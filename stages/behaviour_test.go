@@ -212,7 +212,7 @@ func TestEchoedTextIsRedacted(t *testing.T) {
 // Control and bidirectional characters of a caller do not reach the message of an error.
 func TestEchoedTextIsEscaped(t *testing.T) {
 	s := start(t)
-	nasty := "a\u202eb\u001b[31m\nc" + strings.Repeat("d", 500)
+	nasty := "a" + strings.Repeat("\u202eb\u001b[31m\nc", 20) + strings.Repeat("d", 500)
 	quoted, _ := json.Marshal(nasty)
 	for name, in := range map[string]string{
 		"method":        req("1", string(quoted[1:len(quoted)-1]), ""),
@@ -569,6 +569,25 @@ func TestNewRefuses(t *testing.T) {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", says, err)
 		}
+	}
+}
+
+// What conformance fixtures need and the product never sets.
+func TestUnchecked(t *testing.T) {
+	odd := tools.New(tools.Definition{Name: "odd", Input: `{"type":"object","allOf":[{"properties":{"path":{"pattern":"x"}}}]}`, Output: echoOutput, Codes: echoCodes},
+		func(_ context.Context, c *tools.Call, in echoIn) (*echoOut, error) {
+			return nil, wire.Refuse(wire.FaultCapability, "This tool needs sampling").With("requiredCapabilities", wire.Object{{Name: "sampling", Value: wire.Object{}}})
+		})
+	s := start(t, func(o *Options) { o.Tools, o.Unchecked = []*tools.Tool{odd}, []string{"odd"} })
+	r := s.call(raw(req("9", "tools/call", `,"name":"odd","arguments":{"path":"y"}`)))
+	if r.code != -32021 || r.status != 400 || !strings.Contains(r.raw, `"data":{"requiredCapabilities":{"sampling":{}}}`) {
+		t.Error(r.raw)
+	}
+	if r := s.call(raw(req("9", "tools/call", `,"name":"odd","arguments":[]`))); r.code != -32602 {
+		t.Error(r.raw)
+	}
+	if l := s.call(raw(req("9", "tools/list", ""))); !strings.Contains(l.raw, `"allOf"`) {
+		t.Error(l.raw)
 	}
 }
 

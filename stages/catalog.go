@@ -2,7 +2,9 @@ package stages
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,24 +30,22 @@ type entry struct {
 // wideResult is the size of a half beyond which Claude Code needs to be told that a larger result is meant to be shown whole.
 const wideResult = 48_000
 
-func newCatalog(list []*tools.Tool, structured bool, maxChars int) (*catalog, error) {
+func newCatalog(list []*tools.Tool, unchecked []string, structured bool, maxChars int) (*catalog, error) {
 	c := &catalog{byName: make(map[string]*entry, len(list))}
 	sum := sha256.New()
 	for _, t := range list {
 		if !toolName(t.Name()) || c.byName[t.Name()] != nil {
 			return nil, fmt.Errorf("tool %q: the name is taken or not 1 to 128 of A-Z a-z 0-9 _ . -", t.Name())
 		}
-		input, err := schema.Compile(t.InputSchema())
-		if err != nil {
-			return nil, fmt.Errorf("tool %s: input %w", t.Name(), err)
-		}
-		if !input.Object() {
-			return nil, fmt.Errorf("tool %s: input schema: the root must say \"type\":\"object\"", t.Name())
-		}
-		if output, err := schema.Compile(t.OutputSchema()); err != nil {
-			return nil, fmt.Errorf("tool %s: output %w", t.Name(), err)
-		} else if !output.Object() {
-			return nil, fmt.Errorf("tool %s: output schema: the root must say \"type\":\"object\"", t.Name())
+		input := schema.Anything()
+		if !slices.Contains(unchecked, t.Name()) {
+			var err error
+			if input, err = compile(t.InputSchema()); err != nil {
+				return nil, fmt.Errorf("tool %s: input %w", t.Name(), err)
+			}
+			if _, err = compile(t.OutputSchema()); err != nil {
+				return nil, fmt.Errorf("tool %s: output %w", t.Name(), err)
+			}
 		}
 		e := &entry{tool: t, input: input, json: render(t, structured, maxChars)}
 		c.entries = append(c.entries, *e)
@@ -55,6 +55,15 @@ func newCatalog(list []*tools.Tool, structured bool, maxChars int) (*catalog, er
 	}
 	copy(c.hash[:], sum.Sum(nil))
 	return c, nil
+}
+
+// compile refuses what cannot be enforced, and a root that clients refuse.
+func compile(text []byte) (*schema.Schema, error) {
+	s, err := schema.Compile(text)
+	if err == nil && !s.Object() {
+		return nil, errors.New(`schema: the root must say "type":"object"`)
+	}
+	return s, err
 }
 
 // toolName is the rule of the specification for names of tools.

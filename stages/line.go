@@ -31,6 +31,10 @@ type Options struct {
 	// ProgressInterval is the least time between two progress notifications of a request; [ProgressInterval]. Negative: none.
 	ProgressInterval time.Duration
 
+	// Unchecked names tools whose schemas are published as they are and whose arguments are only held to be an object. It is
+	// for the fixtures of conformance suites, which publish keywords that this server does not enforce.
+	Unchecked []string
+
 	Unstructured bool // leave out outputSchema and structuredContent
 	NoScan       bool // do not look for signals
 	NoRedact     bool // let secrets pass
@@ -49,6 +53,7 @@ type Server struct {
 type Stages struct {
 	line    *pipeline.Line
 	catalog *catalog
+	pool    pond.Pool
 }
 
 // New connects the stages and starts them. The error names a tool whose name or schema cannot be served.
@@ -57,7 +62,7 @@ func New(o Options) (*Stages, error) {
 		return nil, errors.New("stages: Env and the name and version of the server are required")
 	}
 	o = o.withDefaults()
-	c, err := newCatalog(o.Tools, !o.Unstructured, o.Env.Limits.MaxChars)
+	c, err := newCatalog(o.Tools, o.Unchecked, !o.Unstructured, o.Env.Limits.MaxChars)
 	if err != nil {
 		return nil, fmt.Errorf("stages: %w", err)
 	}
@@ -71,6 +76,7 @@ func New(o Options) (*Stages, error) {
 	l, in := pipeline.New(pipeline.Options{
 		InFlight: o.Workers + o.Queue + 32, Timeout: o.CallTimeout, Observe: observer(o.Report),
 	})
+	pool := pipeline.Pool(o.Workers, o.Queue)
 	row{
 		parse{o.Read},
 		negotiate{},
@@ -79,8 +85,8 @@ func New(o Options) (*Stages, error) {
 		scan{off: o.NoScan},
 		a,
 		&redact{plain: o.NoRedact, assemble: a},
-	}.connect(l, in, pipeline.Pool(o.Workers, o.Queue))
-	return &Stages{line: l, catalog: c}, nil
+	}.connect(l, in, pool)
+	return &Stages{line: l, catalog: c, pool: pool}, nil
 }
 
 // row is the line. A further stage is a field here and a row in connect.
@@ -134,6 +140,11 @@ func (o Options) withDefaults() Options {
 
 // Line returns the line, for transports to submit to and for the owner to close.
 func (s *Stages) Line() *pipeline.Line { return s.line }
+
+// Load returns how many tools run now and how many calls wait for a worker.
+func (s *Stages) Load() (running, waiting int) {
+	return int(s.pool.RunningWorkers()), int(s.pool.WaitingTasks())
+}
 
 // ToolsHash returns the hash over the published list of tools, in hex: equal lists, equal hashes.
 func (s *Stages) ToolsHash() string { return hex.EncodeToString(s.catalog.hash[:]) }

@@ -54,7 +54,7 @@ func (r rescuePanics) Rescue(context.Context, *pipeline.Exchange, error) (Envelo
 
 func testRow(t testing.TB) row {
 	t.Helper()
-	c, err := newCatalog(fakeTools(newGate()), true, 40_000)
+	c, err := newCatalog(fakeTools(newGate()), nil, true, 40_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,6 +165,53 @@ func TestInterleaving(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// R-BASE-05, B-38: two requests under one id are served independently.
+func TestSameIDTwice(t *testing.T) {
+	s := start(t)
+	one, two := s.submit(raw(echo("7", `{"path":"a","do":"wait"}`))), s.submit(raw(echo("7", `{"path":"b","do":"wait"}`)))
+	<-s.gate.started
+	<-s.gate.started
+	if running, waiting := s.Load(); running != 2 || waiting != 0 {
+		t.Errorf("%d running, %d waiting", running, waiting)
+	}
+	close(s.gate.open)
+	<-one.done
+	<-two.done
+	a, b := open(t, one.final), open(t, two.final)
+	if a.id != "7" || b.id != "7" || a.structured()["path"] != "a" || b.structured()["path"] != "b" {
+		t.Errorf("%s\n%s", a.raw, b.raw)
+	}
+}
+
+// Whatever arrives gets at most one answer, which is one line of this protocol, and the line lives.
+func FuzzLine(f *testing.F) {
+	for _, v := range vectors {
+		if len(v.in) < 2000 {
+			f.Add([]byte(v.in), v.mirror != nil)
+		}
+	}
+	s := start(f)
+	f.Fuzz(func(t *testing.T, in []byte, headers bool) {
+		s.t = t
+		m := pipeline.Inbound{Raw: append([]byte(nil), in...)}
+		if headers {
+			m.Mirror = mirror("tools/call", "echo")
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		sealed, ok, err := s.Line().Call(ctx, m)
+		if err != nil && strings.Contains(string(in), "wait") {
+			return // a tool of these tests that waits until it is told
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok {
+			open(t, sealed)
+		}
+	})
 }
 
 // R-META-09, R-META-10, R-BASE-19 to R-BASE-23: over everything the vectors provoke.

@@ -54,6 +54,7 @@ type entry struct {
 	path    Ref
 	line    int32
 	kind    Kind
+	sourced bool // an Excerpt of Content, whose secrets were found on the source
 	flagged bool // a signal fired in it
 	changed bool // redaction replaced something
 }
@@ -84,7 +85,7 @@ func (t *Texts) Excerpt(r Ref, start, end, limit int) Ref {
 	if line > 0 {
 		line += int32(strings.Count(e.text.Raw[:start], "\n"))
 	}
-	return t.add(entry{text: e.text.Slice(start, end), kind: Excerpt, path: e.path, line: line})
+	return t.add(entry{text: e.text.Slice(start, end), kind: Excerpt, sourced: e.kind == Content || e.sourced, path: e.path, line: line})
 }
 
 func (t *Texts) add(e entry) Ref {
@@ -131,7 +132,7 @@ func (t *Texts) redact(enabled bool, r *secrets.Report) {
 			e.clean = e.text.Raw
 			continue
 		}
-		sourced := e.kind == Content || e.kind == Excerpt
+		sourced := e.kind == Content || e.kind == Excerpt && e.sourced
 		e.clean, e.changed = secrets.Redact(e.text, sourced, r)
 	}
 }

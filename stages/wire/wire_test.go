@@ -187,7 +187,7 @@ func TestMethods(t *testing.T) {
 	if len(Served()) != 1 || Served()[0] != Revision || len(Methods()) != 4 {
 		t.Error(Served(), Methods())
 	}
-	if !strings.Contains(InitializeMessage, Revision) || len(InitializeMessage) > 220 {
+	if !strings.Contains(InitializeMessage, Revision) || len(InitializeMessage) > 200 {
 		t.Error(len(InitializeMessage))
 	}
 	for _, l := range []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"} {

@@ -331,6 +331,9 @@ var (
 
 func escape(name string) string { return pointers.Replace(name) }
 
+// Anything returns the schema that every object fits.
+func Anything() *Schema { return &Schema{typ: "object", maxLength: -1} }
+
 // Object reports whether the schema says at its root that values are objects.
 func (s *Schema) Object() bool { return s.typ == "object" }
 
