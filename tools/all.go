@@ -5,9 +5,8 @@ package tools
 func All() []*Tool {
 	return []*Tool{
 		listDirectory,
+		searchCode,
 		findSymbol,
 		readFile,
-		gitLog,
-		gitDiff,
 	}
 }

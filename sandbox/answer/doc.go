@@ -57,6 +57,7 @@ const (
 	opPartOutside  // outside the fence: bare when harmless, quoted when an argument
 	opPartNumbered // every line with its number from n and a tab
 	opPartIndented // every line after word
+	opPartLines    // lines n..m
 )
 
 type op struct {
@@ -216,6 +217,12 @@ func (p *Prose) Numbered(r Ref, first int) {
 // newline: only inside the fence.
 func (p *Prose) Indented(r Ref, prefix Word) {
 	p.put(op{code: opPartIndented, ref: r, word: prefix})
+}
+
+// Lines writes lines from to to (exclusive, from 0) of a text, joined by
+// newlines, without a final one: only inside the fence.
+func (p *Prose) Lines(r Ref, from, to int) {
+	p.put(op{code: opPartLines, ref: r, n: int64(from), m: int64(to)})
 }
 
 // Part is a piece of a string: a Word, a number or a text of the table.

@@ -168,6 +168,8 @@ func (e *encoder) part(o *op) {
 			e.dst = append(e.dst, '\\', 'n')
 			n++
 		})
+	case opPartLines:
+		e.add(e.lines(o.ref, int(o.n), int(o.m)))
 	case opPartIndented:
 		each(e.clean(o.ref), func(line string) {
 			e.add(string(o.word))

@@ -1,0 +1,361 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"mcp-devserver/redos"
+	"mcp-devserver/sandbox"
+	"mcp-devserver/tools/internal/walk"
+)
+
+var searchCode = New(Definition{
+	Name:  "search_code",
+	Title: "Search file contents",
+	Description: "Search the text of workspace files with a regular expression (Perl style, lookaround allowed) or, with literal, a plain string. " +
+		"Results are grouped by file as \"line: text\". Narrow with path and glob. output_mode files_with_matches returns only paths, count only numbers; " +
+		"use them first when a term may be common. Up to three matches come with surrounding lines automatically. " +
+		"Patterns that can backtrack exponentially, such as (a+)+, are refused with a safer form. Binary, ignored and denied files are skipped and counted.",
+	Input: `{"type":"object","properties":{
+		"pattern":{"type":"string","description":"Regular expression, or plain text when literal is true. Matched within one line unless multiline.","minLength":1,"maxLength":1000},
+		"path":{"type":"string","description":"File or folder to search. Default: the whole workspace.","minLength":1,"maxLength":4096,"default":"."},
+		"glob":{"type":"string","description":"Only files matching this pattern, e.g. \"*.ts\" or \"src/**/*.{go,sql}\".","minLength":1,"maxLength":512},
+		"exclude_glob":{"type":"string","description":"Leave out files matching this pattern.","minLength":1,"maxLength":512},
+		"literal":{"type":"boolean","description":"Treat pattern as plain text.","default":false},
+		"ignore_case":{"type":"boolean","description":"Match upper and lower case alike.","default":false},
+		"multiline":{"type":"boolean","description":"Let . and the pattern span lines.","default":false},
+		"output_mode":{"type":"string","enum":["content","files_with_matches","count"],"default":"content","description":"content: matching lines. files_with_matches: paths only. count: matches per file."},
+		"context_lines":{"type":"integer","description":"Lines to show around each match. Omit to let the server add some when there are few matches.","minimum":0,"maximum":10},
+		"include_ignored":{"type":"boolean","description":"Also search files left out by .gitignore and the default skip list.","default":false},
+		"limit":{"type":"integer","description":"Matches (or files, in the other modes) to return.","minimum":1,"maximum":1000,"default":100},
+		"offset":{"type":"integer","description":"Matches or files to skip, from a previous next.","minimum":0,"maximum":1000000,"default":0}},
+		"required":["pattern"],
+		"additionalProperties":false}`,
+	Output: `{"type":"object","required":["mode","matches","files","searched","results"],"additionalProperties":false,"properties":{
+		"mode":{"enum":["content","files_with_matches","count"]},
+		"matches":{"type":"integer","minimum":0},
+		"files":{"type":"integer","minimum":0},
+		"totals_are_exact":{"type":"boolean"},
+		"searched":{"type":"integer","minimum":0},
+		"skipped":{"type":"object","additionalProperties":{"type":"integer","minimum":0}},
+		"shortened":{"enum":["none","context_dropped","lines_cut","counts_only"]},
+		"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"count":{"type":"integer","minimum":1},"matches":{"type":"array","items":{"type":"object","properties":{"line":{"type":"integer","minimum":1},"text":{"type":"string"},"before":{"type":"array","items":{"type":"string"}},"after":{"type":"array","items":{"type":"string"}},"symbol":{"type":"string"},"column":{"type":"integer","minimum":1},"cut":{"type":"boolean"}},"required":["line","text"],"additionalProperties":false}}},"required":["path"],"additionalProperties":false}},
+		"hot_folders":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"matches":{"type":"integer","minimum":1}},"required":["path","matches"],"additionalProperties":false}}}}`,
+	Codes: []sandbox.Code{
+		sandbox.OutsideWorkspace, sandbox.DeniedPath, sandbox.InvalidPath, sandbox.NotFound, sandbox.Unreadable, sandbox.SpecialFile,
+		sandbox.InvalidPattern, sandbox.UnsafePattern, sandbox.PatternTimeout, sandbox.InvalidGlob,
+		sandbox.Busy, sandbox.Timeout, sandbox.RateLimited, sandbox.ResultTooLarge,
+	},
+}, runSearchCode)
+
+type searchIn struct {
+	Pattern        string `json:"pattern"`
+	Path           string `json:"path"`
+	Glob           string `json:"glob"`
+	ExcludeGlob    string `json:"exclude_glob"`
+	Literal        bool   `json:"literal"`
+	IgnoreCase     bool   `json:"ignore_case"`
+	Multiline      bool   `json:"multiline"`
+	OutputMode     string `json:"output_mode"`
+	ContextLines   *int   `json:"context_lines"`
+	IncludeIgnored bool   `json:"include_ignored"`
+	Limit          int    `json:"limit"`
+	Offset         int    `json:"offset"`
+}
+
+// The three modes. A unit is what limit and offset count: a matching line in
+// content mode, a file in the other two.
+const (
+	modeContent = "content"
+	modeFiles   = "files_with_matches"
+	modeCount   = "count"
+)
+
+// metacharacters make a pattern a regular expression. Without any it is plain
+// text, which is searched for without the engine and in lines of any length.
+const metacharacters = `\.+*?()|[]{}^$`
+
+const (
+	autoContext = 10 // lines on each side when there are few matches
+	autoMatches = 3  // that many are few
+	symbolFiles = 20 // files whose matches are told the definition around them
+)
+
+// search is one call.
+type search struct {
+	call     *Call
+	in       *searchIn
+	re       *redos.Regex
+	plain    bool // the engine is not used
+	glob     *walk.Glob
+	exclude  *walk.Glob
+	start    string // folder that globs are relative to
+	deadline time.Time
+	first    int // units to skip
+	limit    int // units to return
+	keep     int // context lines collected around each match
+	auto     bool
+
+	files      []fileHits
+	found      int // units met, those skipped included; at most first+limit+1 but in count mode
+	matches    int
+	matched    int // files with a match
+	searched   int
+	considered int // files that the globs let through
+	skipped    skipped
+	lossy      int // files with bytes that are not UTF-8 among those shown
+	tooLong    bool
+	folders    map[string]int // matches by folder, in count mode
+	stats      walk.Stats
+	timeUp     bool
+	symbols    int
+
+	buf []byte // holds one small file after another
+}
+
+// skipped counts files that were not searched, by reason, beside what the walk
+// counts.
+type skipped struct {
+	binary, unreadable, tooLarge, longLines, timeout int
+}
+
+// fileHits is a file of the page.
+type fileHits struct {
+	path  string
+	count int // 0: not known
+	hits  []hit
+}
+
+func runSearchCode(ctx context.Context, c *Call, in searchIn) (*searchOut, error) {
+	s, err := newSearch(c, &in)
+	if err != nil {
+		return nil, err
+	}
+	s.deadline = time.Now().Add(c.Limits.SearchDeadline)
+	if t, ok := ctx.Deadline(); ok && t.Before(s.deadline) {
+		s.deadline = t
+	}
+	limited, cancel := context.WithDeadline(ctx, s.deadline)
+	defer cancel()
+	if err := s.run(limited); err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, context.DeadlineExceeded):
+			s.timeUp = true
+		default:
+			return nil, err
+		}
+	}
+	if s.skipped.timeout > 0 && s.searched == 0 {
+		return nil, sandbox.Refuse(sandbox.PatternTimeout, sandbox.Args{"files_tried": s.skipped.timeout})
+	}
+	return s.answer(), nil
+}
+
+// newSearch checks the arguments that no file is needed for.
+func newSearch(c *Call, in *searchIn) (*search, error) {
+	s := &search{call: c, in: in, first: in.Offset, limit: min(in.Limit, c.Limits.SearchMaxMatches)}
+	if n := utf8.RuneCountInString(in.Pattern); n > c.Limits.PatternChars {
+		return nil, sandbox.Refuse(sandbox.InvalidPattern, sandbox.Args{"i": c.Limits.PatternChars + 1, "reason": "longer than this server allows"})
+	}
+	s.plain = in.Literal || !strings.ContainsAny(in.Pattern, metacharacters)
+	var err error
+	s.re, err = redos.Compile(in.Pattern, redos.Options{Literal: s.plain, IgnoreCase: in.IgnoreCase, Multiline: in.Multiline,
+		MatchTimeout: c.Limits.MatchTimeout, NoGuard: c.Limits.NoRegexGuard})
+	var syntax *redos.SyntaxError
+	var unsafe *redos.UnsafeError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, sandbox.Refuse(sandbox.InvalidPattern, sandbox.Args{"i": syntax.Position, "reason": syntax.Reason})
+	case errors.As(err, &unsafe):
+		a := sandbox.Args{"fragment": unsafe.Fragment}
+		if unsafe.Suggestion != "" {
+			a["suggestion"] = unsafe.Suggestion
+		}
+		return nil, sandbox.Refuse(sandbox.UnsafePattern, a)
+	case err != nil:
+		return nil, err
+	}
+	if in.Glob != "" {
+		if s.glob, err = parseGlob(in.Glob); err != nil {
+			return nil, err
+		}
+	}
+	if in.ExcludeGlob != "" {
+		if s.exclude, err = parseGlob(in.ExcludeGlob); err != nil {
+			return nil, err
+		}
+	}
+	switch in.OutputMode {
+	case modeContent:
+		s.auto = in.ContextLines == nil && in.Offset == 0
+		if s.auto {
+			s.keep = autoContext
+		} else if in.ContextLines != nil {
+			s.keep = *in.ContextLines
+		}
+	case modeCount:
+		s.folders = map[string]int{}
+	}
+	return s, nil
+}
+
+// run searches the file or folder that path names.
+func (s *search) run(ctx context.Context) error {
+	c, in := s.call, s.in
+	release, err := c.Memory.Hold(ctx, 2*smallFile)
+	if err != nil {
+		return err
+	}
+	defer release()
+	info, err := c.Workspace.Stat(in.Path)
+	if err != nil {
+		return err
+	}
+	if info.Kind == sandbox.KindFile {
+		s.start = path.Dir(info.Path)
+		if !s.wanted(info.Path) {
+			return nil
+		}
+		f, err := c.Workspace.OpenFile(in.Path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		s.considered++
+		return s.file(ctx, f, f.Info().Path)
+	}
+	s.start = info.Path
+	o := walk.Options{IncludeIgnored: in.IncludeIgnored, Gitignore: c.Gitignore, MaxEntries: c.Limits.WalkMaxEntries, MaxDepth: c.Limits.WalkMaxDepth}
+	s.stats, err = walk.Walk(ctx, c.Workspace, in.Path, o, func(it *walk.Item) (walk.Action, error) {
+		return s.visit(ctx, it)
+	})
+	return err
+}
+
+// wanted applies both globs to a file. exclude_glob also leaves out what lies
+// in a folder that it matches.
+func (s *search) wanted(p string) bool {
+	if s.glob != nil && !s.glob.MatchBelow(s.start, p) {
+		return false
+	}
+	return s.exclude == nil || !s.exclude.MatchBelow(s.start, p)
+}
+
+func (s *search) visit(ctx context.Context, it *walk.Item) (walk.Action, error) {
+	if it.State != walk.OK {
+		return walk.Continue, nil
+	}
+	if it.Kind == sandbox.KindDirectory {
+		if s.exclude != nil && s.exclude.MatchBelow(s.start, it.Path) {
+			return walk.SkipDir, nil
+		}
+		return walk.Continue, nil
+	}
+	// A link inside the workspace leads to a file that is searched where it is.
+	if it.Kind != sandbox.KindFile || !s.wanted(it.Path) {
+		return walk.Continue, nil
+	}
+	s.considered++
+	if s.considered&255 == 0 {
+		s.call.Progress(int64(s.considered), 0, PhaseSearch)
+	}
+	f, err := it.Open()
+	if err != nil {
+		var d *sandbox.Denial
+		if errors.As(err, &d) && d.Code == sandbox.NotFound {
+			return walk.Continue, nil // gone since it was listed
+		}
+		s.skipped.unreadable++
+		return walk.Continue, nil
+	}
+	err = s.file(ctx, f, it.Path)
+	f.Close()
+	if err != nil {
+		return walk.Stop, err
+	}
+	if s.full() {
+		return walk.Stop, nil
+	}
+	return walk.Continue, nil
+}
+
+// full reports whether one unit more than the page holds was found.
+func (s *search) full() bool { return s.in.OutputMode != modeCount && s.found > s.first+s.limit }
+
+// add takes over what one file gave. Units are numbered through in path order.
+func (s *search) add(p string, r *fileResult) {
+	s.searched++
+	s.skipped.longLines += r.longLines
+	if r.count == 0 {
+		return
+	}
+	s.matched++
+	s.matches += r.count
+	if s.in.OutputMode == modeContent {
+		s.found += r.count
+		if len(r.hits) > 0 {
+			f := fileHits{path: p, hits: r.hits}
+			if r.whole {
+				f.count = r.count
+			}
+			s.files = append(s.files, f)
+			if r.lossy {
+				s.lossy++
+			}
+		}
+		if s.auto && s.found > autoMatches {
+			s.keep, s.auto = 0, false
+			for i := range s.files {
+				for k := range s.files[i].hits {
+					h := &s.files[i].hits[k]
+					h.before, h.after = nil, nil
+				}
+			}
+		}
+		return
+	}
+	if s.found >= s.first && s.found < s.first+s.limit {
+		f := fileHits{path: p}
+		if s.in.OutputMode == modeCount {
+			f.count = r.count
+		}
+		s.files = append(s.files, f)
+	}
+	s.found++
+	if s.folders != nil {
+		s.folders[path.Dir(p)] += r.count
+	}
+}
+
+// hot returns the folders with most matches, at most five.
+func (s *search) hot() []folderCount {
+	var list []folderCount
+	for p, n := range s.folders {
+		list = append(list, folderCount{p, n})
+	}
+	slices.SortFunc(list, func(a, b folderCount) int {
+		if n := cmp.Compare(b.matches, a.matches); n != 0 {
+			return n
+		}
+		return strings.Compare(a.path, b.path)
+	})
+	return list[:min(len(list), 5)]
+}
+
+type folderCount struct {
+	path    string
+	matches int
+}
+
+// exact reports whether every file that may be searched was searched whole.
+func (s *search) exact() bool {
+	return !s.full() && !s.timeUp && s.stats.Complete() && s.skipped.timeout == 0
+}

@@ -1,0 +1,468 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"mcp-devserver/redos"
+	"mcp-devserver/sandbox"
+	"mcp-devserver/sandbox/secrets"
+	"mcp-devserver/tools/internal/symbol"
+)
+
+const (
+	// smallFile bytes are read without asking for memory: a search holds that
+	// much from its start.
+	smallFile = 256 << 10
+	// wholeFile is the largest file that is held whole; larger ones pass
+	// through a window.
+	wholeFile = redos.MaxText
+	// windowBytes is how much of a large file is searched at a time, and the
+	// longest line in one that is searched at all.
+	windowBytes = 1 << 20
+	// blockLines bounds the lines of one multi-line match that are shown.
+	blockLines = 20
+	// checkLines is how many candidate lines pass between two looks at the
+	// context.
+	checkLines = 16
+)
+
+// fileResult is what one file gives. It counts only once the whole file is
+// known to be text.
+type fileResult struct {
+	count     int
+	hits      []hit
+	whole     bool // count is final
+	lossy     bool
+	longLines int
+	stopped   bool // enough was found; nothing more is matched
+}
+
+// hit is one match with what is shown of it.
+type hit struct {
+	line          int // of the first line of the match
+	height        int // lines of the file that the match touches
+	lines         []secrets.Text
+	column        int // of the match in its line, in characters, from 1
+	at, end       int // the match in lines[0]
+	cut           bool
+	left, right   bool // characters are left out on that side of lines[0]
+	before, after []contextLine
+	symbol        string
+}
+
+type contextLine struct {
+	text secrets.Text
+	more int // characters left out at its end
+}
+
+// errBinary ends a file that turns out not to be text.
+var errBinary = errors.New("binary")
+
+// file searches one open file and counts it by its fate. The error is the
+// context's, or that of the memory budget.
+func (s *search) file(ctx context.Context, f *sandbox.File, path string) error {
+	size := f.Info().Size
+	if size > s.call.Limits.SearchFileBytes || s.in.Multiline && size > wholeFile {
+		s.skipped.tooLarge++
+		s.tooLong = s.tooLong || size <= s.call.Limits.SearchFileBytes
+		return nil
+	}
+	hold := int64(0)
+	switch {
+	case size > wholeFile:
+		hold = 4 * (windowBytes + 2*secrets.Reach)
+	case size > smallFile:
+		hold = 4 * size
+	}
+	if hold > 0 {
+		release, err := s.call.Memory.Hold(ctx, hold)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	r := &fileResult{}
+	var err error
+	if size > wholeFile {
+		err = s.stream(ctx, f, r)
+	} else {
+		err = s.wholeText(ctx, f, size, path, r)
+	}
+	switch {
+	case err == nil:
+		r.whole = !r.stopped
+		s.add(path, r)
+	case errors.Is(err, errBinary):
+		s.skipped.binary++
+	case errors.Is(err, redos.ErrTimeout), errors.Is(err, redos.ErrStack), errors.Is(err, redos.ErrEngine):
+		if ctx.Err() == nil && time.Now().Before(s.deadline) {
+			s.skipped.timeout++
+			return nil
+		}
+		return s.late(ctx, path, r, size)
+	case ctx.Err() != nil:
+		return s.late(ctx, path, r, size)
+	default:
+		s.skipped.unreadable++
+	}
+	return nil
+}
+
+// late ends a search whose time is up in the middle of a file. What was found
+// in a file that is known to be text stands.
+func (s *search) late(ctx context.Context, path string, r *fileResult, size int64) error {
+	if size <= wholeFile && r.count > 0 {
+		s.add(path, r)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return context.DeadlineExceeded
+}
+
+// wholeText searches a file that fits into memory.
+func (s *search) wholeText(ctx context.Context, f *sandbox.File, size int64, path string, r *fileResult) error {
+	buf := s.buf
+	if int64(cap(buf)) < size+1 {
+		buf = make([]byte, max(size+1, 16<<10))
+		if size <= smallFile {
+			s.buf = buf
+		}
+	}
+	buf = buf[:size+1]
+	n := 0
+	for n < len(buf) { // one byte more than the size: a file that grows is read as it was
+		k, err := f.Read(buf[n:])
+		n += k
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b := buf[:min(n, int(size))]
+	enc, mark, isText := sniff(b[:min(len(b), sniffBytes)])
+	if !isText {
+		return errBinary
+	}
+	if enc == utf16LE || enc == utf16BE {
+		var out bytes.Buffer
+		if _, err := out.ReadFrom(io.LimitReader(decoder(enc, bytes.NewReader(b)), 2*wholeFile)); err != nil {
+			return err
+		}
+		b = out.Bytes()
+	} else {
+		b = b[mark:]
+	}
+	if bytes.IndexByte(b, 0) >= 0 {
+		return errBinary
+	}
+	if !utf8.Valid(b) {
+		text, _ := validText(b)
+		b, r.lossy = []byte(text), true
+	}
+	if s.in.Multiline && bytes.IndexByte(b, '\r') >= 0 {
+		b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
+	}
+	if !s.re.MayMatch(b) {
+		return nil
+	}
+	seg := newSegment(string(b), b)
+	seg.to = len(b)
+	if s.in.Multiline {
+		if err := s.blocks(ctx, seg, r); err != nil {
+			return err
+		}
+	} else if err := s.lines(ctx, seg, r); err != nil {
+		return err
+	}
+	s.nameSymbols(seg, path, r)
+	return nil
+}
+
+// segment is a piece of a file: its text, the same with every secret masked,
+// and the part of it that is searched. The rest is the neighbourhood in which
+// secrets are found and context is shown.
+type segment struct {
+	text   secrets.Text
+	masked string
+	bytes  []byte // masked
+	from   int
+	to     int
+	line   int // lines before from
+}
+
+// newSegment finds the secrets of a text. b holds the same bytes.
+func newSegment(raw string, b []byte) *segment {
+	g := &segment{text: secrets.Scan(raw), masked: raw, bytes: b}
+	if len(g.text.Spans) > 0 {
+		g.masked = g.text.Masked()
+		g.bytes = []byte(g.masked)
+	}
+	return g
+}
+
+// lines searches line by line. Candidates come from required literals; every
+// reported line was matched, masked, by the whole pattern.
+func (s *search) lines(ctx context.Context, g *segment, r *fileResult) error {
+	line, counted := g.line, g.from // lines that end before counted
+	b := g.bytes[:g.to]
+	for at, n := g.from, 0; at < len(b) && !r.stopped; n++ {
+		if n%checkLines == checkLines-1 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		c := s.re.NextCandidate(b, at)
+		if c < 0 {
+			break
+		}
+		start := at + bytes.LastIndexByte(b[at:c], '\n') + 1
+		end, next := len(b), len(b)
+		if i := bytes.IndexByte(b[c:], '\n'); i >= 0 {
+			end, next = c+i, c+i+1
+			if end > start && b[end-1] == '\r' {
+				end--
+			}
+		}
+		at = next
+		if !s.plain && end-start > redos.MaxLine {
+			r.longLines++
+			continue
+		}
+		from, to, ok, err := s.re.Find(g.masked[start:end], s.deadline)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		line += bytes.Count(b[counted:start], newline)
+		counted = start
+		if s.count(r) {
+			h := hit{line: line + 1, height: 1, column: utf8.RuneCountInString(g.masked[start:start+from]) + 1}
+			h.setLine(g.text.Slice(start, end), from, to)
+			s.context(g, &h, start, next)
+			r.hits = append(r.hits, h)
+		}
+	}
+	return nil
+}
+
+var newline = []byte{'\n'}
+
+// count counts one match and reports whether it belongs to the page. Past the
+// page nothing more is wanted, except where everything is counted.
+func (s *search) count(r *fileResult) (shown bool) {
+	r.count++
+	switch s.in.OutputMode {
+	case modeContent:
+		n := s.found + r.count
+		r.stopped = n > s.first+s.limit
+		return n > s.first && !r.stopped
+	case modeFiles:
+		r.stopped = true
+	}
+	return false
+}
+
+// blocks searches a whole text with a pattern that spans lines. Matches that
+// share a line are one.
+func (s *search) blocks(ctx context.Context, g *segment, r *fileResult) error {
+	if len(g.masked) == 0 {
+		return nil // no line
+	}
+	line, counted := 0, 0
+	last := -1 // end of the last line of the last match
+	var open *hit
+	n := 0
+	err := s.re.Each(g.masked, 0, s.deadline, func(start, end int) bool {
+		if n++; n%checkLines == 0 && ctx.Err() != nil {
+			return false
+		}
+		first := strings.LastIndexByte(g.masked[:start], '\n') + 1
+		if start == len(g.masked) && start > 0 && first == start {
+			return true // behind the final newline there is no line
+		}
+		stop := len(g.masked)
+		if i := strings.IndexByte(g.masked[max(end-1, start):], '\n'); i >= 0 {
+			stop = max(end-1, start) + i
+		}
+		joined := first <= last
+		if joined && stop <= last {
+			return true
+		}
+		from := first
+		if joined {
+			from = last + 1
+		}
+		last = stop
+		if joined {
+			if open != nil {
+				open.height += 1 + strings.Count(g.masked[from:stop], "\n")
+				open.addLines(g, from, stop)
+				s.context(g, open, -1, min(stop+1, len(g.masked)))
+			}
+			return true
+		}
+		open = nil
+		if !s.count(r) {
+			return !r.stopped
+		}
+		line += strings.Count(g.masked[counted:first], "\n")
+		counted = first
+		r.hits = append(r.hits, hit{line: line + 1, height: 1 + strings.Count(g.masked[first:stop], "\n"),
+			column: utf8.RuneCountInString(g.masked[first:start]) + 1})
+		open = &r.hits[len(r.hits)-1]
+		lineEnd := first + endOfLine(g.masked[first:])
+		open.setLine(g.text.Slice(first, lineEnd), start-first, min(end, lineEnd)-first)
+		if lineEnd < stop {
+			open.addLines(g, lineEnd+1, stop)
+		}
+		s.context(g, open, first, min(stop+1, len(g.masked)))
+		return true
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return err
+}
+
+func endOfLine(s string) int {
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// addLines appends further lines of a multi-line match, up to blockLines.
+func (h *hit) addLines(g *segment, from, stop int) {
+	for from <= stop {
+		if len(h.lines) == blockLines {
+			h.cut = true
+			return
+		}
+		end := from + endOfLine(g.text.Raw[from:stop])
+		t, more := head(g.text.Slice(from, end), shownChars)
+		h.cut = h.cut || more > 0
+		h.lines = append(h.lines, own(t))
+		from = end + 1
+	}
+}
+
+const (
+	aroundMatch = 200 // characters shown on each side of a match in a long line
+	narrowMatch = 60  // the same when lines must be cut to fit
+	longLine    = 500 // characters from which a line is long
+	shownChars  = 400 // of any other line
+)
+
+// setLine takes the line of a match, a long one as a window round it.
+func (h *hit) setLine(line secrets.Text, at, end int) {
+	if len(line.Raw) <= longLine || utf8.RuneCountInString(line.Raw) <= longLine {
+		h.lines, h.at, h.end = []secrets.Text{own(line)}, at, end
+		return
+	}
+	h.lines, h.at, h.end = []secrets.Text{line}, at, end
+	h.narrow(aroundMatch)
+	h.lines[0] = own(h.lines[0])
+}
+
+// narrow leaves n characters on each side of the match, and of the match.
+func (h *hit) narrow(n int) {
+	raw := h.lines[0].Raw
+	from := h.at
+	for k := 0; k < n && from > 0; k++ {
+		_, size := utf8.DecodeLastRuneInString(raw[:from])
+		from -= size
+	}
+	end := h.at + runePrefix(raw[h.at:h.end], n)
+	to := end
+	if end == h.end {
+		to += runePrefix(raw[end:], n)
+	}
+	if from == 0 && to == len(raw) {
+		return
+	}
+	h.lines[0] = h.lines[0].Slice(from, to)
+	h.left, h.right = h.left || from > 0, h.right || to < len(raw)
+	h.at, h.end = h.at-from, end-from
+	h.cut = true
+}
+
+// own copies a text, so that it does not keep the file in memory.
+func own(t secrets.Text) secrets.Text {
+	t.Raw = strings.Clone(t.Raw)
+	return t
+}
+
+// head returns the first n characters of a line and how many follow.
+func head(t secrets.Text, n int) (secrets.Text, int) {
+	i := runePrefix(t.Raw, n)
+	if i == len(t.Raw) {
+		return t, 0
+	}
+	return t.Slice(0, i), utf8.RuneCountInString(t.Raw[i:])
+}
+
+// context collects the lines before the line that begins at start (none for
+// -1) and those from next on.
+func (s *search) context(g *segment, h *hit, start, next int) {
+	if s.keep == 0 {
+		return
+	}
+	line := func(from, end int) contextLine {
+		if end > from && g.text.Raw[end-1] == '\r' && end < len(g.text.Raw) {
+			end--
+		}
+		t, more := head(g.text.Slice(from, end), shownChars)
+		return contextLine{own(t), more}
+	}
+	if start >= 0 {
+		for at := start; at > 0 && len(h.before) < s.keep; {
+			from := strings.LastIndexByte(g.text.Raw[:at-1], '\n') + 1
+			h.before = append(h.before, line(from, at-1))
+			at = from
+		}
+		for i, j := 0, len(h.before)-1; i < j; i, j = i+1, j-1 {
+			h.before[i], h.before[j] = h.before[j], h.before[i]
+		}
+	}
+	h.after = h.after[:0]
+	for at := next; at < len(g.text.Raw) && len(h.after) < s.keep; {
+		end := at + endOfLine(g.text.Raw[at:])
+		h.after = append(h.after, line(at, end))
+		at = end + 1
+	}
+}
+
+// nameSymbols tells the definition round each match, for the first files of a
+// page. The masked text is analysed, so that no name depends on a secret.
+func (s *search) nameSymbols(g *segment, path string, r *fileResult) {
+	if len(r.hits) == 0 || s.symbols >= symbolFiles || len(g.masked) > windowBytes {
+		return
+	}
+	lang := symbol.Language(path)
+	if lang == "" {
+		return
+	}
+	s.symbols++
+	src := g.masked
+	if len(g.text.Spans) > 0 {
+		src = strings.ReplaceAll(src, string(secrets.Mask), "x")
+	}
+	syms, err := symbol.Parse(lang, src)
+	if errors.Is(err, symbol.ErrUnsupported) {
+		return
+	}
+	for i := range r.hits {
+		r.hits[i].symbol = symbol.EnclosingIn(syms, r.hits[i].line)
+	}
+}
