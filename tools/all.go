@@ -8,5 +8,7 @@ func All() []*Tool {
 		searchCode,
 		findSymbol,
 		readFile,
+		gitLog,
+		gitDiff,
 	}
 }

@@ -129,7 +129,7 @@ type skipped struct {
 type fileHits struct {
 	path  string
 	count int // 0: not known
-	hits  []hit
+	hits  []lineHit
 }
 
 func runSearchCode(ctx context.Context, c *Call, in searchIn) (*searchOut, error) {

@@ -36,15 +36,15 @@ const (
 // known to be text.
 type fileResult struct {
 	count     int
-	hits      []hit
+	hits      []lineHit
 	whole     bool // count is final
 	lossy     bool
 	longLines int
 	stopped   bool // enough was found; nothing more is matched
 }
 
-// hit is one match with what is shown of it.
-type hit struct {
+// lineHit is one match with what is shown of it.
+type lineHit struct {
 	line          int // of the first line of the match
 	height        int // lines of the file that the match touches
 	lines         []secrets.Text
@@ -247,7 +247,7 @@ func (s *search) lines(ctx context.Context, g *segment, r *fileResult) error {
 		line += bytes.Count(b[counted:start], newline)
 		counted = start
 		if s.count(r) {
-			h := hit{line: line + 1, height: 1, column: utf8.RuneCountInString(g.masked[start:start+from]) + 1}
+			h := lineHit{line: line + 1, height: 1, column: utf8.RuneCountInString(g.masked[start:start+from]) + 1}
 			h.setLine(g.text.Slice(start, end), from, to)
 			s.context(g, &h, start, next)
 			r.hits = append(r.hits, h)
@@ -281,7 +281,7 @@ func (s *search) blocks(ctx context.Context, g *segment, r *fileResult) error {
 	}
 	line, counted := 0, 0
 	last := -1 // end of the last line of the last match
-	var open *hit
+	var open *lineHit
 	n := 0
 	err := s.re.Each(g.masked, 0, s.deadline, func(start, end int) bool {
 		if n++; n%checkLines == 0 && ctx.Err() != nil {
@@ -318,7 +318,7 @@ func (s *search) blocks(ctx context.Context, g *segment, r *fileResult) error {
 		}
 		line += strings.Count(g.masked[counted:first], "\n")
 		counted = first
-		r.hits = append(r.hits, hit{line: line + 1, height: 1 + strings.Count(g.masked[first:stop], "\n"),
+		r.hits = append(r.hits, lineHit{line: line + 1, height: 1 + strings.Count(g.masked[first:stop], "\n"),
 			column: utf8.RuneCountInString(g.masked[first:start]) + 1})
 		open = &r.hits[len(r.hits)-1]
 		lineEnd := first + endOfLine(g.masked[first:])
@@ -343,7 +343,7 @@ func endOfLine(s string) int {
 }
 
 // addLines appends further lines of a multi-line match, up to blockLines.
-func (h *hit) addLines(g *segment, from, stop int) {
+func (h *lineHit) addLines(g *segment, from, stop int) {
 	for from <= stop {
 		if len(h.lines) == blockLines {
 			h.cut = true
@@ -365,7 +365,7 @@ const (
 )
 
 // setLine takes the line of a match, a long one as a window round it.
-func (h *hit) setLine(line secrets.Text, at, end int) {
+func (h *lineHit) setLine(line secrets.Text, at, end int) {
 	if len(line.Raw) <= longLine || utf8.RuneCountInString(line.Raw) <= longLine {
 		h.lines, h.at, h.end = []secrets.Text{own(line)}, at, end
 		return
@@ -376,7 +376,7 @@ func (h *hit) setLine(line secrets.Text, at, end int) {
 }
 
 // narrow leaves n characters on each side of the match, and of the match.
-func (h *hit) narrow(n int) {
+func (h *lineHit) narrow(n int) {
 	raw := h.lines[0].Raw
 	from := h.at
 	for k := 0; k < n && from > 0; k++ {
@@ -414,7 +414,7 @@ func head(t secrets.Text, n int) (secrets.Text, int) {
 
 // context collects the lines before the line that begins at start (none for
 // -1) and those from next on.
-func (s *search) context(g *segment, h *hit, start, next int) {
+func (s *search) context(g *segment, h *lineHit, start, next int) {
 	if s.keep == 0 {
 		return
 	}

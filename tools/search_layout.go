@@ -236,7 +236,7 @@ func (s *search) cost() int {
 
 func fileCost(path string) int { return textCost(path) + 60 }
 
-func hitCost(h *hit) int {
+func hitCost(h *lineHit) int {
 	n := 110 + textCost(h.symbol)
 	for _, t := range h.lines {
 		n += answer.Cost(t) + 12
