@@ -10,7 +10,9 @@ func (r *Regex) MayMatch(b []byte) bool {
 
 // NextCandidate returns the offset of a byte in the first line at or after from that may match, or -1 when no later one
 // can. from must be the start of a line: after each candidate, pass the start of the line after it. A pattern without
-// a required literal makes every line a candidate. The lines between from and the result cannot match.
+// a required literal makes every line a candidate. The lines between from and the result cannot match. With Multiline a
+// match may stand before the literal that betrays it: ask MayMatch about the whole text instead. b must be UTF-8, as the
+// text given to Find; NUL bytes in place of masked text are allowed in either.
 func (r *Regex) NextCandidate(b []byte, from int) int {
 	if from < 0 || from >= len(b) {
 		return -1
