@@ -13,8 +13,9 @@
 //   - A pattern in which one text can be split in two or more ways under a repeat, so that a failing match takes
 //     exponential time, is refused by Compile before the engine sees a text ([UnsafeError]). The judgement is made on
 //     the engine's own parsed and optimised tree by an ambiguity test of the automaton behind it; see guard.go.
-//   - No call of Find, FindFrom or Each outlasts min(MatchTimeout, what is left of the deadline) by more than the clock
-//     period of the engine (about 10 ms) for a pattern of any kind; polynomial patterns pass the guard and meet that bound.
+//   - Polynomial patterns pass the guard and meet a bound: a match ends with ErrTimeout after MatchTimeout or at the
+//     deadline, whichever comes first, plus about two periods of the engine's clock (10 ms each) on a machine that is
+//     not overloaded. A timeout that the coarse clock reports early is tried again, at most three times.
 //   - Memory is bounded: lines over [MaxLine] (texts over [MaxText] with Multiline) are refused before they are decoded,
 //     and the engine's backtracking stack keeps its limit ([ErrStack]).
 //   - Errors are values and words of this package. The engine's own texts quote the pattern or the searched text and
@@ -32,8 +33,9 @@
 // # Limits
 //
 // The guard decides about exponential time only, and no static rule is complete: the deadline is what bounds the rest.
-// Assertions are taken as possibly true and a backreference as a text of its group's language, so a pattern that is safe
-// only thanks to them may be refused.
+// Of assertions it understands line ends and what a lookahead says about the next character; boundaries and lookbehinds
+// are taken as met, and a backreference as a text of its group's language. So a pattern that is safe only thanks to one of
+// those may be refused. Parsing cannot be interrupted: a pattern of MaxPattern bytes may take tens of milliseconds.
 package redos
 
 import (
