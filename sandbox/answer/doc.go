@@ -37,7 +37,7 @@ const (
 	opClose                    // } or ]
 	opInt                      // member: number n
 	opBool                     // member: n != 0
-	opText                     // member: string of the table
+	opText                     // member: string of the table, at most n characters if n > 0
 	opLines                    // member: lines n..m of a text of the table
 	opStatic                   // member: JSON of ours, verbatim, in the opRaw that follows
 	opRaw                      //

@@ -94,7 +94,11 @@ func (e *encoder) run(ops []op) {
 			e.dst = append(e.dst, ops[i].word...)
 		case opText:
 			e.key(o.word)
-			e.quote(e.clean(o.ref))
+			s := e.clean(o.ref)
+			if o.n > 0 {
+				s = s[:runePrefix(s, int(o.n))]
+			}
+			e.quote(s)
 		case opLines:
 			e.key(o.word)
 			e.quote(e.lines(o.ref, int(o.n), int(o.m)))

@@ -98,6 +98,10 @@ type Signal struct {
 	Excerpt Ref
 }
 
+// excerptMax is the published length of an excerpt in characters; what redaction
+// puts in may be longer than what it takes out.
+const excerptMax = 160
+
 // Options are the settings of a layout.
 type Options struct {
 	// Structured includes structuredContent.
@@ -173,7 +177,7 @@ func (d *Doc) untrusted(s *JSON, m *Mark) {
 				s.Int("line", int64(g.Line))
 			}
 			if g.Excerpt != None {
-				s.Text("excerpt", g.Excerpt)
+				s.put(op{code: opText, word: "excerpt", ref: g.Excerpt, n: excerptMax})
 			}
 			s.End()
 		}
