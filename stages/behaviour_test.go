@@ -7,15 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	full "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"mcp-devserver/pipeline"
-	"mcp-devserver/pipeline/seal"
 	"mcp-devserver/stages/wire"
 	"mcp-devserver/tools"
 )
@@ -23,45 +19,6 @@ import (
 const token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 
 func raw(s string) pipeline.Inbound { return pipeline.Inbound{Raw: []byte(s)} }
-
-// tape is a transport of one request.
-type tape struct {
-	mu      sync.Mutex
-	before  []seal.Sealed
-	offered []time.Time
-	final   seal.Sealed
-	ends    int
-	done    chan struct{}
-}
-
-func newTape() *tape { return &tape{done: make(chan struct{})} }
-
-func (t *tape) Send(s seal.Sealed) bool { return t.Offer(s) }
-func (t *tape) Offer(s seal.Sealed) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.before = append(t.before, s)
-	t.offered = append(t.offered, time.Now())
-	return true
-}
-func (t *tape) Finish(s seal.Sealed) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.final = s
-	if t.ends++; t.ends == 1 {
-		close(t.done)
-	}
-}
-func (t *tape) Drop() { t.Finish(seal.Sealed{}) }
-
-func (s *server) submit(in pipeline.Inbound) *tape {
-	s.t.Helper()
-	tp := newTape()
-	if err := s.Line().Submit(context.Background(), in, tp); err != nil {
-		s.t.Fatal(err)
-	}
-	return tp
-}
 
 // R-PAGE-01, R-PAGE-02, R-PAGE-03, R-STATE-03, R-STATE-04, R-CACHE-04.
 func TestPages(t *testing.T) {
@@ -327,174 +284,6 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
-// R-CANCEL-08, B-24, and the queue: a full server answers busy at once, and what needs no worker never waits.
-func TestBusyAndTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := start(t, func(o *Options) { o.Workers, o.Queue, o.CallTimeout = 2, 3, 7*time.Second })
-		var held []*tape
-		for i := range 5 {
-			held = append(held, s.submit(raw(echo(fmt.Sprint(i), `{"path":"a","do":"wait"}`))))
-		}
-		synctest.Wait()
-		begin := time.Now()
-		if r := s.call(raw(echo("50", `{"path":"a"}`))); r.structured()["error"] != "busy" || r.result["isError"] != true || r.id != "50" || !strings.Contains(r.text(), "2 calls") {
-			t.Error(r.raw)
-		}
-		for _, m := range []string{"tools/list", "server/discover"} {
-			if r := s.call(raw(req("51", m, ""))); r.code != 0 {
-				t.Error(r.raw)
-			}
-		}
-		if took := time.Since(begin); took != 0 {
-			t.Errorf("answers waited %v", took)
-		}
-		for i, h := range held {
-			<-h.done
-			if r := open(t, h.final); r.structured()["error"] != "timeout" || r.id != fmt.Sprint(i) || !strings.Contains(r.text(), "7 s") {
-				t.Error(r.raw)
-			}
-		}
-		if took := time.Since(begin); took != 7*time.Second {
-			t.Errorf("time-outs after %v", took)
-		}
-		if err := s.Line().Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// R-STDIO-06, R-STDIO-07, R-CANCEL-01 to R-CANCEL-03.
-func TestCancel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := start(t)
-		peer := new(pipeline.Peer)
-		on := func(m string) pipeline.Inbound { return pipeline.Inbound{Raw: []byte(m), Peer: peer} }
-		note := func(params string) pipeline.Inbound {
-			return on(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":` + params + `}`)
-		}
-		wait := `{"path":"a","do":"wait"}`
-		seven, text, kept := s.submit(on(echo("7", wait))), s.submit(on(echo(`"7"`, wait))), s.submit(on(echo("8", wait)))
-		synctest.Wait()
-		for _, p := range []string{`{}`, `{"requestId":{}}`, `{"requestId":null}`, `{"requestId":999}`, `5`, `{"requestId":7.5}`} {
-			if r := s.call(note(p)); !r.none {
-				t.Error(r.raw)
-			}
-		}
-		over := pipeline.Inbound{Raw: note(`{"requestId":8}`).Raw, Peer: peer, Mirror: pipeline.Mirror{}}
-		if r := s.call(over); !r.none {
-			t.Error(r.raw)
-		}
-		if r := s.call(note(`{"requestId":7.0,"reason":"escape\u001b[2J"}`)); !r.none { // the same number
-			t.Error(r.raw)
-		}
-		synctest.Wait()
-		select {
-		case <-seven.done:
-			if !seven.final.IsZero() {
-				t.Errorf("a cancelled call was answered: %s", seven.final.Bytes())
-			}
-		default:
-			t.Error("the call still runs")
-		}
-		close(s.gate.open)
-		<-text.done
-		<-kept.done
-		if open(t, text.final).id != `"7"` || open(t, kept.final).id != "8" {
-			t.Error("another call was cancelled")
-		}
-		if r := s.call(note(`{"requestId":7}`)); !r.none { // finished long ago
-			t.Error(r.raw)
-		}
-		reason := ""
-		for _, rep := range s.seen() {
-			if rep.Cancelled == 1 {
-				reason = rep.Reason
-			}
-		}
-		if !strings.HasPrefix(reason, "escape") || strings.Contains(reason, "\u001b") {
-			t.Errorf("reason %q", reason)
-		}
-		if err := s.Line().Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// R-SUB-02 to R-SUB-04: the acknowledgement comes first and names nothing.
-func TestListen(t *testing.T) {
-	s := start(t)
-	for _, id := range []string{`"L1"`, `7`} {
-		tp := s.submit(raw(req(id, "subscriptions/listen", `,"notifications":{"toolsListChanged":true,"promptsListChanged":false}`)))
-		<-tp.done
-		if len(tp.before) != 1 || !tp.before[0].Notification() {
-			t.Fatal("no acknowledgement")
-		}
-		want := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}}}`
-		if got := string(tp.before[0].Bytes()); got != want {
-			t.Error(got)
-		}
-		if r := open(t, tp.final); r.id != id || !strings.Contains(r.raw, `"io.modelcontextprotocol/subscriptionId":`+id) {
-			t.Error(r.raw)
-		}
-	}
-}
-
-// R-PROG-02 to R-PROG-05.
-func TestProgress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := start(t)
-		withToken := func(tok string) string {
-			return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"path":"a","do":"progress"},"_meta":{` + pv + `,` + cc + `,"progressToken":` + tok + `}}}`
-		}
-		for _, tok := range []string{`"` + token + `"`, `0`, `1.0`} {
-			tp := s.submit(raw(withToken(tok)))
-			<-tp.done
-			if n := len(tp.before); n < 5 || n > 8 { // two seconds, four a second
-				t.Errorf("%d notifications", n)
-			}
-			last := -1.0
-			for i, b := range tp.before {
-				var m struct {
-					ID     *int `json:"id"`
-					Method string
-					Params struct {
-						ProgressToken json.RawMessage
-						Progress      float64
-						Total         *float64
-						Message       string
-					}
-				}
-				if err := json.Unmarshal(b.Bytes(), &m); err != nil || m.ID != nil || m.Method != wire.NoteProgress || string(m.Params.ProgressToken) != tok {
-					t.Fatalf("%s: %v", b.Bytes(), err)
-				}
-				if m.Params.Progress <= last || m.Params.Message == "" || m.Params.Total != nil && *m.Params.Total < m.Params.Progress {
-					t.Errorf("%s after %v", b.Bytes(), last)
-				}
-				last = m.Params.Progress
-				if i > 0 && tp.offered[i].Sub(tp.offered[i-1]) < ProgressInterval {
-					t.Error("too soon")
-				}
-			}
-		}
-		tp := s.submit(raw(echo("1", `{"path":"a","do":"progress"}`)))
-		<-tp.done
-		if len(tp.before) > 0 {
-			t.Error("progress for a request that did not ask")
-		}
-		quick := start(t, func(o *Options) { o.ProgressInterval = -1 })
-		tp = quick.submit(raw(withToken("0")))
-		<-tp.done
-		if len(tp.before) != 18 { // 1 to 9, then 14 to 54 by fives
-			t.Errorf("%d notifications without an interval", len(tp.before))
-		}
-		for _, s := range []*server{s, quick} {
-			if err := s.Line().Close(context.Background()); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-}
-
 func TestReport(t *testing.T) {
 	s := start(t)
 	s.call(raw(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"path":"p4th","text":"` + token + `","count":"5"},` +
@@ -589,22 +378,4 @@ func TestUnchecked(t *testing.T) {
 	if l := s.call(raw(req("9", "tools/list", ""))); !strings.Contains(l.raw, `"allOf"`) {
 		t.Error(l.raw)
 	}
-}
-
-func TestShutdown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := start(t)
-		s.cut = true
-		held := s.submit(raw(echo("5", `{"path":"a","do":"wait"}`)))
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
-		defer cancel()
-		if err := s.Line().Close(ctx); !errors.Is(err, pipeline.ErrShutdown) {
-			t.Error(err)
-		}
-		<-held.done
-		if r := open(t, held.final); r.code != -32603 || r.msg != "The server is shutting down" || r.id != "5" {
-			t.Error(r.raw)
-		}
-	})
 }
