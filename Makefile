@@ -1,0 +1,57 @@
+# What a contributor runs. .ci/run runs the same.
+
+GO        ?= go
+PACKAGES  := $(shell $(GO) list ./... 2>/dev/null | grep -v -e /internal/tooltest -e /internal/transporttest -e /internal/fixture)
+COVERPKG  := $(shell echo $(PACKAGES) | tr ' ' ',')
+COVERAGE  := 88
+
+.PHONY: build test check cover test-security test-e2e bench fuzz generate cross clean
+
+build:
+	$(GO) build -o bin/ ./cmd/mcp-devserver
+
+# Everything: vet, staticcheck, formatting, race, coverage gate.
+test: check cover
+
+check:
+	$(GO) vet ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck ./...
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt: the files above need formatting"; exit 1; }
+
+cover:
+	$(GO) test -race -count=1 -timeout 12m -coverpkg=$(COVERPKG) -coverprofile=coverage.out ./...
+	@$(GO) tool cover -func=coverage.out | awk -v gate=$(COVERAGE) '/^total:/ { sub("%","",$$3); printf "coverage %s%%, gate %s%%\n", $$3, gate; exit ($$3 + 0 < gate) }'
+
+# The attacks alone; a failure is a security regression.
+test-security:
+	$(GO) test -race -count=1 ./sandbox/... ./redos/... ./tools/internal/git/... ./tests/security/...
+
+# The built program, over a real pipe and a real socket.
+test-e2e:
+	$(GO) test -count=1 ./tests/e2e/... ./cmd/mcp-devserver/...
+
+# Times and allocations of each stage and of the whole walk.
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./bench/... ./pipeline/... ./stages/...
+
+# Every fuzz target for FUZZTIME.
+FUZZTIME ?= 60s
+fuzz:
+	@for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	  done; \
+	done
+
+# Files that are made from tables in the code.
+generate:
+	$(GO) test ./cmd/internal/app -run TestGenerated -update
+
+# The systems that we do not test on must still build.
+cross:
+	GOOS=darwin $(GO) build ./...
+	GOOS=windows $(GO) build ./...
+	CGO_ENABLED=0 $(GO) build ./...
+
+clean:
+	rm -rf bin coverage.out

@@ -1,0 +1,149 @@
+// Package app puts a server together from its settings.
+//
+// # How to start
+//
+// [Load] reads the settings, [Check] says what stands against starting, [New]
+// builds the workspace, the tools and the line of stages. [App.ServeStdio] and
+// [App.ServeHTTP] add a transport; [App.Call] asks one tool in process.
+//
+// # What it promises
+//
+//   - Every setting is one row of one table, with a default and a ceiling; an
+//     unknown key in our sections is refused with the nearest name.
+//   - All problems are reported at once, one line each, without any secret.
+//   - Nothing is served before the checks passed, and what has to be opened
+//     (descriptors, listeners, secrets) is opened before anything is served.
+//   - Logs carry names, lengths, codes and counts, never a value of a request
+//     or of an answer.
+//
+// # Limits
+//
+// The second wall that the kernel keeps is not part of this build: doctor says
+// so, MCP_SANDBOX__OS_SANDBOX=enforce refuses to start, and production needs
+// external.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"mcp-devserver/pipeline"
+	"mcp-devserver/sandbox"
+	"mcp-devserver/stages"
+	"mcp-devserver/stages/wire"
+	"mcp-devserver/tools"
+)
+
+// Name is how the server names itself.
+const Name = "mcp-devserver"
+
+// Build identifies the program.
+type Build struct{ Version, Commit string }
+
+// App is a server without a transport. It is safe for concurrent use.
+type App struct {
+	config *Config
+	build  Build
+	log    zerolog.Logger
+	ws     *sandbox.Workspace
+	stages *stages.Stages
+}
+
+// memoryBytes bounds the files, blobs and diffs in flight.
+const memoryBytes = 48 << 20
+
+// New builds a server over a configuration that Check did not refuse.
+// transport names where requests come from, for the log.
+func New(c *Config, b Build, log zerolog.Logger, transport string) (*App, error) {
+	ws, err := sandbox.Open(c.Workspace, sandbox.Options{Deny: c.Deny, MaxPathBytes: int(c.MaxPathBytes)})
+	if err != nil {
+		return nil, fmt.Errorf("open workspace: %w", err)
+	}
+	a := &App{config: c, build: b, log: log, ws: ws}
+	a.stages, err = stages.New(stages.Options{
+		Tools:        tools.All(),
+		Env:          env(c, ws),
+		Server:       stages.Server{Name: Name, Version: b.Version, Title: "MCP Developer Server"},
+		Workers:      int(c.Workers),
+		Queue:        int(c.Queue),
+		CallTimeout:  c.CallTimeout,
+		Read:         wire.Limits{Bytes: int(c.RequestBytes), Depth: int(c.JSONDepth)},
+		Rate:         ratelimit(c),
+		Unstructured: !c.Structured,
+		NoScan:       !c.Scan,
+		NoRedact:     !c.Redact,
+		Report:       audit(log, transport),
+	})
+	if err != nil {
+		ws.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func ratelimit(c *Config) stages.Rate {
+	if !c.RateLimit {
+		return stages.Rate{}
+	}
+	return stages.Rate{PerSecond: float64(c.RatePerSecond), Burst: int(c.RateBurst)}
+}
+
+func env(c *Config, ws *sandbox.Workspace) *tools.Env {
+	l := tools.DefaultLimits()
+	l.MaxChars = int(c.MaxChars)
+	l.ReadMaxLines = int(c.ReadMaxLines)
+	l.ReadMaxLineChars = int(c.ReadMaxLineChars)
+	l.MaxFileBytes = c.MaxFileBytes
+	l.UnrangedBytes = min(l.UnrangedBytes, c.MaxFileBytes)
+	l.ListMaxEntries = int(c.ListMaxEntries)
+	l.WalkMaxEntries = int(c.MaxWalkEntries)
+	l.WalkMaxDepth = int(c.MaxDepth)
+	l.SearchMaxMatches = int(c.SearchMaxMatches)
+	l.SearchFileBytes = c.SearchMaxFileBytes
+	l.PatternChars = int(c.MaxPatternChars)
+	l.MatchTimeout = c.MatchTimeout
+	l.SearchDeadline = c.SearchDeadline
+	l.NoRegexGuard = !c.RegexGuard
+	l.SymbolResults = int(c.SymbolMaxResults)
+	g := tools.GitOptions{
+		Enabled: c.GitEnabled, Timeout: c.GitTimeout, MaxCommits: int(c.GitMaxCommits), MaxOutputBytes: c.GitMaxOutput,
+		ShowEmail: c.GitShowEmail, AllowExternal: c.GitAllowExternal,
+	}
+	if c.GitEnabled {
+		if f := findGit(c.GitBinary); !f.script {
+			g.Binary = f.path
+		}
+	}
+	return &tools.Env{
+		Workspace: ws, Limits: l, Git: g, Gitignore: c.RespectGitignore,
+		Memory: tools.NewMemory(memoryBytes, time.Second),
+	}
+}
+
+// Close ends the server: what is in flight is answered until ctx ends, then
+// cancelled.
+func (a *App) Close(ctx context.Context) error {
+	return errors.Join(a.stages.Line().Close(ctx), a.ws.Close())
+}
+
+// ToolsHash identifies the published tools.
+func (a *App) ToolsHash() string { return a.stages.ToolsHash() }
+
+// Ask sends one JSON-RPC message through the line, in process. The answer is
+// nil for a notification.
+func (a *App) Ask(ctx context.Context, message []byte) ([]byte, error) {
+	s, ok, err := a.stages.Line().Call(ctx, pipeline.Inbound{Raw: message})
+	if err != nil || !ok {
+		return nil, err
+	}
+	return s.Bytes(), nil
+}
+
+// Tune sets the process up for the line: a quick request must find a processor
+// while every worker is busy.
+func Tune(c *Config) { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + int(c.Workers)) }

@@ -1,0 +1,429 @@
+package app
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// facts are what the refusals look at beside the settings. They are gathered
+// once, before anything is served.
+type facts struct {
+	http       bool   // the transport is HTTP
+	workspace  string // resolved; "" when it could not be
+	executable string // resolved
+	uid        int
+	writable   bool // this process could write the workspace
+	git        gitFacts
+	homes      []string
+}
+
+type gitFacts struct {
+	path    string // absolute, resolved; "" when none
+	script  bool   // not a program of the system's own format
+	version [2]int
+}
+
+// refusal is one row: a condition under which the server does not start.
+// Always rows refuse; the others refuse in production and warn elsewhere.
+type refusal struct {
+	id     string
+	always bool
+	check  func(*Config, *facts) []Problem
+}
+
+func one(p Problem) []Problem { return []Problem{p} }
+
+var refusals = []refusal{
+	{"workspace-too-wide", true, func(c *Config, f *facts) []Problem {
+		if f.workspace == "" || !tooWide(f.workspace, f.homes) {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_SANDBOX__WORKSPACE", Found: strconv.Quote(c.Workspace), Why: "it is a system folder or a whole home folder", Do: "name one project's folder"})
+	}},
+	{"secrets-inside", true, func(c *Config, f *facts) (out []Problem) {
+		for _, s := range []struct{ name, path string }{
+			{"MCP_HTTP__TLS_KEY_FILE", c.TLSKeyFile}, {"MCP_HTTP__AUTH_TOKEN_FILE", c.Origin["MCP_HTTP__AUTH_TOKEN_FILE"]},
+		} {
+			if s.path != "" && f.workspace != "" && inside(f.workspace, resolved(s.path)) {
+				out = append(out, Problem{Setting: s.name, Found: strconv.Quote(s.path), Why: "a secret inside the workspace would be served", Do: "move it out of the workspace"})
+			}
+		}
+		return out
+	}},
+	{"serves-itself", false, func(c *Config, f *facts) []Problem {
+		if f.workspace == "" || f.executable == "" || !inside(f.workspace, f.executable) {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_SANDBOX__WORKSPACE", Found: strconv.Quote(c.Workspace), Why: "the server's own program lies in it", Do: "install the program elsewhere"})
+	}},
+	{"root", false, func(c *Config, f *facts) []Problem {
+		if f.uid != 0 || c.AllowRoot {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_SANDBOX__ALLOW_ROOT", Why: "the process runs as uid 0", Do: "run as an ordinary user or set it to true"})
+	}},
+	{"writable", false, func(c *Config, f *facts) []Problem {
+		if !f.http || !f.writable || c.AllowWritable {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_SANDBOX__ALLOW_WRITABLE", Why: "this process could write the workspace", Do: "mount it read-only or set it to true"})
+	}},
+	{"kernel-wall-required", true, func(c *Config, f *facts) []Problem {
+		if c.OSSandbox != "enforce" {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_SANDBOX__OS_SANDBOX", Found: `"enforce"`, Why: "this build has no kernel sandbox", Do: "set auto, or external inside a container"})
+	}},
+	{"kernel-wall", false, func(c *Config, f *facts) []Problem {
+		if c.OSSandbox == "external" || c.OSSandbox == "enforce" {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_SANDBOX__OS_SANDBOX", Found: strconv.Quote(c.OSSandbox), Why: "no kernel sandbox stands behind the path checks", Do: "run in a container and set external"})
+	}},
+	{"negated-deny", true, func(c *Config, f *facts) (out []Problem) {
+		for _, r := range c.Deny {
+			if strings.HasPrefix(r, "!") {
+				out = append(out, Problem{Setting: "MCP_SANDBOX__DENY", Found: strconv.Quote(r), Why: "rules add to the built-in ones and cannot take away", Do: "remove the negated rule"})
+			}
+		}
+		return out
+	}},
+	{"content-policy", false, func(c *Config, f *facts) (out []Problem) {
+		for _, s := range []struct {
+			name string
+			on   bool
+		}{{"MCP_SECURITY__REDACT", c.Redact}, {"MCP_SECURITY__SCAN", c.Scan}} {
+			if !s.on {
+				out = append(out, Problem{Setting: s.name, Found: "false", Why: "answers leave unprotected", Do: "set true"})
+			}
+		}
+		return out
+	}},
+	{"regex-guard", false, func(c *Config, f *facts) []Problem {
+		if c.RegexGuard {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_SECURITY__REGEX_GUARD", Found: "false", Why: "one pattern can occupy a worker for its whole deadline", Do: "set true"})
+	}},
+	{"open-without-token", true, func(c *Config, f *facts) []Problem {
+		if !f.http || loopback(c.HTTPAddress) || len(c.AuthTokens) > 0 {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_HTTP__AUTH_TOKEN", Why: "the address " + strconv.Quote(c.HTTPAddress) + " can be reached from other machines without a token", Do: "set a token or listen on 127.0.0.1"})
+	}},
+	{"weak-token", false, func(c *Config, f *facts) (out []Problem) {
+		for _, t := range c.AuthTokens {
+			if why := weak(t); why != "" {
+				out = append(out, Problem{Setting: "MCP_HTTP__AUTH_TOKEN", Found: fmt.Sprintf("%d characters", len(t)), Why: why, Do: "set at least 32 random characters"})
+			}
+		}
+		if path := c.Origin["MCP_HTTP__AUTH_TOKEN_FILE"]; path != "" && runtime.GOOS != "windows" {
+			if st, err := os.Stat(path); err == nil && st.Mode().Perm()&0o077 != 0 {
+				out = append(out, Problem{Setting: "MCP_HTTP__AUTH_TOKEN_FILE", Found: st.Mode().Perm().String(), Why: "others can read the token file", Do: "chmod 600"})
+			}
+		}
+		return out
+	}},
+	{"any-origin", false, func(c *Config, f *facts) (out []Problem) {
+		if !f.http {
+			return nil
+		}
+		for _, s := range []struct {
+			name string
+			list []string
+		}{{"MCP_HTTP__ALLOWED_ORIGINS", c.AllowedOrigins}, {"MCP_HTTP__ALLOWED_HOSTS", c.AllowedHosts}} {
+			for _, v := range s.list {
+				if strings.Contains(v, "*") {
+					out = append(out, Problem{Setting: s.name, Found: strconv.Quote(v), Why: "patterns are not accepted: every name stands for itself", Do: "list the names"})
+				}
+			}
+		}
+		if !loopback(c.HTTPAddress) && len(c.AllowedHosts) == 0 {
+			out = append(out, Problem{Setting: "MCP_HTTP__ALLOWED_HOSTS", Why: "no name is accepted for the address " + strconv.Quote(c.HTTPAddress), Do: "list the names under which clients reach the server"})
+		}
+		return out
+	}},
+	{"clear-text", false, func(c *Config, f *facts) []Problem {
+		if !f.http || loopback(c.HTTPAddress) || c.TLSCertFile != "" || c.BehindProxy {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_HTTP__TLS_CERT_FILE", Why: "tokens and files would cross the network in clear text", Do: "set certificate and key, or MCP_HTTP__BEHIND_PROXY=true"})
+	}},
+	{"tls-pair", true, func(c *Config, f *facts) []Problem {
+		if !f.http || c.TLSCertFile == "" && c.TLSKeyFile == "" {
+			return nil
+		}
+		if c.TLSCertFile == "" || c.TLSKeyFile == "" {
+			return one(Problem{Setting: "MCP_HTTP__TLS_CERT_FILE", Why: "certificate and key belong together", Do: "set both"})
+		}
+		if _, err := tls.LoadX509KeyPair(c.TLSCertFile, c.TLSKeyFile); err != nil {
+			return one(Problem{Setting: "MCP_HTTP__TLS_CERT_FILE", Why: "certificate and key do not load as a pair", Do: "name PEM files that belong together"})
+		}
+		return nil
+	}},
+	{"no-rate-limit", false, func(c *Config, f *facts) []Problem {
+		if !f.http || c.RateLimit {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_LIMITS__RATE_LIMIT", Found: "false", Why: "the specification asks servers to limit the rate of tool calls", Do: "set true"})
+	}},
+	{"chatty-log", false, func(c *Config, f *facts) []Problem {
+		if c.LogLevel != "debug" && c.LogLevel != "trace" {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_LOG__LEVEL", Found: strconv.Quote(c.LogLevel), Why: "it is meant for development", Do: "set info"})
+	}},
+	{"git-binary", true, func(c *Config, f *facts) []Problem {
+		if !c.GitEnabled || c.GitBinary == "" {
+			return nil
+		}
+		switch {
+		case !filepath.IsAbs(c.GitBinary):
+			return one(Problem{Setting: "MCP_GIT__BINARY", Found: strconv.Quote(c.GitBinary), Why: "not an absolute path", Do: "name the program in full"})
+		case f.git.path == "":
+			return one(Problem{Setting: "MCP_GIT__BINARY", Found: strconv.Quote(c.GitBinary), Why: "not a program that can be run", Do: "name git, or set MCP_GIT__ENABLED=false"})
+		}
+		return nil
+	}},
+	{"git-inside", true, func(c *Config, f *facts) []Problem {
+		if !c.GitEnabled || f.git.path == "" || f.workspace == "" || !inside(f.workspace, f.git.path) {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_GIT__BINARY", Why: "git lies inside the workspace: its content would be run", Do: "name a git outside it, or set MCP_GIT__ENABLED=false"})
+	}},
+	{"git", false, func(c *Config, f *facts) []Problem {
+		switch {
+		case !c.GitEnabled:
+		case f.git.path == "":
+			return one(Problem{Setting: "MCP_GIT__ENABLED", Why: "git was not found", Do: "install git or set false"})
+		case f.git.script:
+			return one(Problem{Setting: "MCP_GIT__BINARY", Why: "git is a wrapper script, which would run an interpreter", Do: "name the program itself"})
+		case f.git.version[0] < 2 || f.git.version[0] == 2 && f.git.version[1] < 32:
+			return one(Problem{Setting: "MCP_GIT__BINARY", Found: fmt.Sprintf("git %d.%d", f.git.version[0], f.git.version[1]), Why: "older than 2.32, which cannot be shut off from the user's configuration", Do: "install a newer git or set MCP_GIT__ENABLED=false"})
+		}
+		return nil
+	}},
+	{"git-external", false, func(c *Config, f *facts) []Problem {
+		if !c.GitEnabled || !c.GitAllowExternal {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_GIT__ALLOW_EXTERNAL", Found: "true", Why: "objects outside the workspace are served", Do: "serve the main checkout and set false"})
+	}},
+}
+
+// workspaceProblem checks the setting without which nothing else makes sense.
+func workspaceProblem(c *Config) *Problem {
+	p := Problem{Setting: "MCP_SANDBOX__WORKSPACE", Do: "set it to the absolute path of the folder to serve, or give --workspace"}
+	if c.Workspace == "" {
+		p.Why = "it is not set"
+		return &p
+	}
+	p.Found = strconv.Quote(c.Workspace)
+	if !filepath.IsAbs(c.Workspace) {
+		p.Why = "it is not an absolute path"
+		if strings.HasPrefix(c.Workspace, "~/") {
+			p.Why = "~ is not expanded here"
+		}
+		return &p
+	}
+	st, err := os.Stat(c.Workspace)
+	switch {
+	case os.IsNotExist(err):
+		p.Why = "it does not exist"
+	case err != nil:
+		p.Why = "it cannot be read"
+	case !st.IsDir():
+		p.Why = "it is not a folder"
+	default:
+		d, err := os.Open(c.Workspace)
+		if err != nil {
+			p.Why = "it cannot be read"
+			return &p
+		}
+		d.Close()
+		return nil
+	}
+	return &p
+}
+
+// Check returns every reason not to start; those with Warn set are reasons in
+// production only.
+func Check(c *Config, http bool) []Problem {
+	f := gather(c, http)
+	var problems []Problem
+	if p := workspaceProblem(c); p != nil {
+		problems = append(problems, *p)
+	}
+	for _, r := range refusals {
+		for _, p := range r.check(c, f) {
+			p.Warn = !r.always && !c.Production()
+			problems = append(problems, p)
+		}
+	}
+	return problems
+}
+
+func gather(c *Config, http bool) *facts {
+	f := &facts{http: http, uid: os.Getuid()}
+	if workspaceProblem(c) == nil {
+		f.workspace = resolved(c.Workspace)
+		f.writable = writable(f.workspace)
+	}
+	if exe, err := os.Executable(); err == nil {
+		f.executable = resolved(exe)
+	}
+	f.homes = homes()
+	if c.GitEnabled {
+		f.git = findGit(c.GitBinary)
+	}
+	return f
+}
+
+// findGit returns what is known of the git that will be run.
+func findGit(binary string) (g gitFacts) {
+	path := binary
+	if path == "" {
+		found, err := exec.LookPath("git")
+		if err != nil {
+			return g
+		}
+		path = found
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return g
+	}
+	abs = resolved(abs)
+	st, err := os.Stat(abs)
+	if err != nil || !st.Mode().IsRegular() || runtime.GOOS != "windows" && st.Mode()&0o111 == 0 {
+		return g
+	}
+	g.path = abs
+	g.script = script(abs)
+	if !g.script {
+		g.version = gitVersion(abs)
+	}
+	return g
+}
+
+// gitVersion asks a program for its version, with nothing of this process's
+// environment.
+func gitVersion(path string) (v [2]int) {
+	cmd := exec.Command(path, "version")
+	cmd.Env = []string{"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}
+	cmd.Dir = filepath.Dir(path)
+	cmd.WaitDelay = time.Second
+	timer := time.AfterFunc(5*time.Second, func() {
+		if cmd.Process != nil {
+			cmd.Process.Kill()
+		}
+	})
+	defer timer.Stop()
+	out, err := cmd.Output()
+	if err != nil {
+		return v
+	}
+	fmt.Sscanf(string(out), "git version %d.%d", &v[0], &v[1])
+	return v
+}
+
+func script(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	var head [2]byte
+	n, _ := f.Read(head[:])
+	return n == 2 && head == [2]byte{'#', '!'}
+}
+
+func resolved(path string) string {
+	if r, err := filepath.EvalSymlinks(path); err == nil {
+		return r
+	}
+	return filepath.Clean(path)
+}
+
+func inside(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// tooWide tells the folders that hold far more than one project.
+func tooWide(dir string, homes []string) bool {
+	if filepath.Dir(dir) == dir {
+		return true
+	}
+	for _, d := range []string{"/etc", "/usr", "/var", "/proc", "/sys", "/dev", "/root", "/home", "/Users", "/tmp"} {
+		if dir == resolved(d) {
+			return true
+		}
+	}
+	for _, h := range homes {
+		if dir == h {
+			return true
+		}
+	}
+	return false
+}
+
+// homes returns the resolved home folders of this machine's users, as far as
+// they can be told without asking a directory service.
+func homes() []string {
+	var list []string
+	add := func(dir string) {
+		if filepath.IsAbs(dir) && dir != "/" {
+			list = append(list, resolved(dir))
+		}
+	}
+	if h, err := os.UserHomeDir(); err == nil {
+		add(h)
+	}
+	if b, err := os.ReadFile("/etc/passwd"); err == nil {
+		for _, line := range strings.Split(string(b), "\n") {
+			if f := strings.Split(line, ":"); len(f) == 7 {
+				add(f[5])
+			}
+		}
+	}
+	return list
+}
+
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// weak tells why a token is no secret.
+func weak(token string) string {
+	seen := map[rune]bool{}
+	for _, r := range token {
+		seen[r] = true
+	}
+	lower := strings.ToLower(token)
+	switch {
+	case len(token) < 32:
+		return "shorter than 32 characters"
+	case len(seen) < 8:
+		return "it repeats a few characters"
+	case strings.Contains(lower, "change-me"), strings.Contains(lower, "changeme"), strings.Contains(lower, "example"), strings.Contains(lower, "0123456789"):
+		return "it looks like a sample value"
+	}
+	return ""
+}

@@ -1,0 +1,30 @@
+package main
+
+import "errors"
+
+// Exit codes, by what happened.
+const (
+	exitOK      = 0  // success; stdin ended
+	exitDenied  = 1  // call: a denial; doctor: warnings; otherwise an unexpected failure
+	exitUsage   = 2  // the command line or the arguments of a tool; doctor: would refuse to start
+	exitRefused = 78 // the configuration: the server does not start (EX_CONFIG)
+)
+
+// exitError ends the program with a code; what there was to say was said.
+type exitError int
+
+func (exitError) Error() string { return "exit" }
+
+// exitCode is the one place where errors become exit codes.
+func exitCode(err error) int {
+	var code exitError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &code):
+		return int(code)
+	case errors.Is(err, errUsage):
+		return exitUsage
+	}
+	return exitDenied
+}

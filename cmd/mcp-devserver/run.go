@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"mcp-devserver/cmd/internal/app"
+)
+
+// version is set by the linker for a release.
+var version = "0.1.0-dev"
+
+// errUsage marks errors of the command line.
+var errUsage = errors.New("usage")
+
+// command is what the subcommands share.
+type command struct {
+	environ        []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	workspace      string // flag
+}
+
+func run(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	c := &command{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr}
+	root := &cobra.Command{
+		Use:   "mcp-devserver",
+		Short: "Read-only MCP server over one directory",
+		Long: "mcp-devserver gives a language model seven read-only tools over one directory.\n" +
+			"It speaks the Model Context Protocol, revision 2026-07-28, over stdio and HTTP.\n\n" +
+			"Exit codes: 0 success; 1 a denial or an unexpected failure; 2 usage;\n78 the configuration was refused.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.PersistentFlags().StringVar(&c.workspace, "workspace", "", "directory to serve (MCP_SANDBOX__WORKSPACE)")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
+	root.AddCommand(c.serve(), c.call(), c.tools(), c.doctor(), c.version())
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.Execute()
+	code := exitCode(err)
+	if unknown := err != nil && code == exitDenied && !errors.As(err, new(*failure)); unknown {
+		// What cobra itself refuses: an unknown command or a wrong count of
+		// arguments.
+		code = exitUsage
+	}
+	var silent exitError
+	if err != nil && !errors.As(err, &silent) {
+		fmt.Fprintln(stderr, "mcp-devserver: "+app.Clean(err.Error()))
+		if code == exitUsage {
+			fmt.Fprintln(stderr, "Run 'mcp-devserver --help' for usage.")
+		}
+	}
+	return code
+}
+
+// failure is an unexpected error of a command, as opposed to one of its usage.
+type failure struct{ err error }
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// config reads the settings and reports every problem, one line each, on
+// stderr. http says which transport will be used.
+func (c *command) config(flags map[string]string, http bool) (*app.Config, error) {
+	cfg, problems, err := c.load(flags, http)
+	if err != nil {
+		return nil, err
+	}
+	refused := false
+	for _, p := range problems {
+		if p.Warn {
+			fmt.Fprintln(c.stderr, "warning: "+p.String())
+		} else {
+			fmt.Fprintln(c.stderr, "refused: "+p.String())
+			refused = true
+		}
+	}
+	if refused {
+		return nil, exitError(exitRefused)
+	}
+	return cfg, nil
+}
+
+func (c *command) load(flags map[string]string, http bool) (*app.Config, []app.Problem, error) {
+	if flags == nil {
+		flags = map[string]string{}
+	}
+	if c.workspace != "" {
+		abs, err := filepath.Abs(c.workspace)
+		if err != nil {
+			return nil, nil, &failure{err}
+		}
+		flags["MCP_SANDBOX__WORKSPACE"] = abs
+	}
+	cfg, problems := app.Load(c.environ, flags)
+	if len(problems) == 0 {
+		problems = app.Check(cfg, http)
+	}
+	return cfg, problems, nil
+}
+
+// build tells the version of this program.
+func build() app.Build {
+	b := app.Build{Version: version}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				b.Commit = s.Value
+			}
+		}
+	}
+	return b
+}
+
+// isTerminal reports whether w is a terminal, on which control characters of
+// foreign text must not act.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0
+}
