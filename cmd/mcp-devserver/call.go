@@ -36,7 +36,7 @@ func (c *command) call() *cobra.Command {
 				}
 				arguments = string(b)
 			}
-			cfg, err := c.config(nil, false)
+			cfg, err := c.config(nil, false, false)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,9 @@ const (
 	exitRefused = 78 // the configuration: the server does not start (EX_CONFIG)
 )
 
+// errRefused marks reasons not to serve that show only in the finished server.
+var errRefused = errors.New("refused")
+
 // exitError ends the program with a code; what there was to say was said.
 type exitError int
 
@@ -25,6 +28,8 @@ func exitCode(err error) int {
 		return int(code)
 	case errors.Is(err, errUsage):
 		return exitUsage
+	case errors.Is(err, errRefused):
+		return exitRefused
 	}
 	return exitDenied
 }

@@ -50,13 +50,14 @@ func run(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	root.SetErr(stderr)
 	err := root.Execute()
 	code := exitCode(err)
-	if unknown := err != nil && code == exitDenied && !errors.As(err, new(*failure)); unknown {
+	var silent exitError
+	said := errors.As(err, &silent)
+	if err != nil && !said && code == exitDenied && !errors.As(err, new(*failure)) {
 		// What cobra itself refuses: an unknown command or a wrong count of
 		// arguments.
 		code = exitUsage
 	}
-	var silent exitError
-	if err != nil && !errors.As(err, &silent) {
+	if err != nil && !said {
 		fmt.Fprintln(stderr, "mcp-devserver: "+app.Clean(err.Error()))
 		if code == exitUsage {
 			fmt.Fprintln(stderr, "Run 'mcp-devserver --help' for usage.")
@@ -71,20 +72,21 @@ type failure struct{ err error }
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// config reads the settings and reports every problem, one line each, on
-// stderr. http says which transport will be used.
-func (c *command) config(flags map[string]string, http bool) (*app.Config, error) {
+// config reads the settings and reports what refuses, one line each, on stderr.
+// A server that is started also reports what only warns; http says that it will
+// speak HTTP.
+func (c *command) config(flags map[string]string, http, serving bool) (*app.Config, error) {
 	cfg, problems, err := c.load(flags, http)
 	if err != nil {
 		return nil, err
 	}
 	refused := false
 	for _, p := range problems {
-		if p.Warn {
-			fmt.Fprintln(c.stderr, "warning: "+p.String())
-		} else {
+		if !p.Warn {
 			fmt.Fprintln(c.stderr, "refused: "+p.String())
 			refused = true
+		} else if serving {
+			fmt.Fprintln(c.stderr, "warning: "+p.String())
 		}
 	}
 	if refused {

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package app
+
+// ShutDescriptors has nothing to do where descriptors are not inherited unless
+// asked for.
+func ShutDescriptors() {}
