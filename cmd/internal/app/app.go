@@ -28,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -52,6 +53,8 @@ type App struct {
 	log    zerolog.Logger
 	ws     *sandbox.Workspace
 	stages *stages.Stages
+	// attacking keeps the server's attacks on itself out of the log.
+	attacking atomic.Bool
 }
 
 // memoryBytes bounds the files, blobs and diffs in flight.
@@ -65,6 +68,7 @@ func New(c *Config, b Build, log zerolog.Logger, transport string) (*App, error)
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
 	a := &App{config: c, build: b, log: log, ws: ws}
+	report := audit(log, transport)
 	a.stages, err = stages.New(stages.Options{
 		Tools:        tools.All(),
 		Env:          env(c, ws),
@@ -77,7 +81,11 @@ func New(c *Config, b Build, log zerolog.Logger, transport string) (*App, error)
 		Unstructured: !c.Structured,
 		NoScan:       !c.Scan,
 		NoRedact:     !c.Redact,
-		Report:       audit(log, transport),
+		Report: func(r *stages.Report) {
+			if !a.attacking.Load() {
+				report(r)
+			}
+		},
 	})
 	if err != nil {
 		ws.Close()

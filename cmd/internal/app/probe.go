@@ -22,6 +22,8 @@ var planted = "ghp_" + "R7xK2mQ9" + "vT4wZ8nB" + "3cF6jH1p" + "L5sD0gY4" + "aE7u
 // SelfAttack sends attacks that need no file through the whole line, over the
 // real configuration. It must not serve when one got through.
 func (a *App) SelfAttack(ctx context.Context) []Probe {
+	a.attacking.Store(true)
+	defer a.attacking.Store(false)
 	var probes []Probe
 	denied := func(trick, tool, args, code string) {
 		p := Probe{Trick: trick}
