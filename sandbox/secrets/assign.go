@@ -58,14 +58,21 @@ func assignment(f *finder, r Rule, at, end int) {
 	if !holds(s, at, end, i) {
 		return
 	}
-	v, ok := valueAfter(s, i)
+	v, ok := f.valueAfter(i)
 	if !ok {
 		if v.signs == 0 {
 			f.nameEnd = i
 		}
 		return
 	}
-	if isSecretValue(s[v.from:v.to], v, strength(word)) {
+	// Several keywords of one name lead to the same value, and so do keywords inside
+	// a bare value: judge it once.
+	name := strength(word)
+	if f.judged[name] == v.from || !v.quoted && f.judged[name] >= f.bare.from && f.judged[name] < v.from {
+		return
+	}
+	f.judged[name] = v.from
+	if isSecretValue(s[v.from:v.to], v, name) {
 		f.add(v.from, v.to, r)
 	}
 }
@@ -96,9 +103,7 @@ func holds(s string, at, end, stop int) bool {
 		for n < len(rest) && isAlpha(rest[n]) && isLower(rest[n]) == isLower(rest[0]) {
 			n++
 		}
-		switch strings.ToLower(rest[:n]) {
-		case "key", "value", "val", "base", "string", "str", "s", "data", "e", "word", "phrase", "code", "secret", "token":
-		default:
+		if !inFold(goesOn, rest[:n]) {
 			return false
 		}
 		rest = rest[n:]
@@ -120,7 +125,25 @@ func holds(s string, at, end, stop int) bool {
 			n--
 		}
 	}
-	return !bareName[strings.ToLower(last[n:])]
+	return !inFold(bareName, last[n:])
+}
+
+// inFold looks w up without regard to case.
+func inFold(set map[string]bool, w string) bool {
+	var b [16]byte
+	if len(w) > len(b) {
+		return false
+	}
+	for i := range len(w) {
+		b[i] = lower(w[i])
+	}
+	return set[string(b[:len(w)])]
+}
+
+// goesOn lists what may follow a keyword within the same word: secretkey, tokens.
+var goesOn = map[string]bool{
+	"key": true, "value": true, "val": true, "base": true, "string": true, "str": true, "s": true, "data": true,
+	"e": true, "word": true, "phrase": true, "code": true, "secret": true, "token": true,
 }
 
 // value is the right-hand side of an assignment.
@@ -136,7 +159,8 @@ type value struct {
 }
 
 // valueAfter reads what follows a name that ends at s[i].
-func valueAfter(s string, i int) (v value, ok bool) {
+func (f *finder) valueAfter(i int) (v value, ok bool) {
+	s := f.s
 	start := i
 	closed := false // the name itself was quoted
 	for i < len(s) && i-start < 6 {
@@ -252,7 +276,7 @@ func valueAfter(s string, i int) (v value, ok bool) {
 		}
 		for j := v.from; j < len(s) && j-v.from <= maxValue; j++ {
 			switch {
-			case s[j] == '\n':
+			case s[j] <= ' ': // no credential holds a blank
 				return v, false
 			case s[j] == '\\' && esc == 0 && j+1 < len(s) && s[j+1] != '\n':
 				j++
@@ -272,15 +296,14 @@ func valueAfter(s string, i int) (v value, ok bool) {
 		return v, false
 	}
 	v.from = i
-	j := i
-	for j < len(s) && j-i <= maxValue && !endsBare(s, j) {
-		j++
+	if i < f.bare.from || i > f.bare.to {
+		f.bare = run{i, i}
 	}
-	if j-i > maxValue {
-		return v, false
+	for limit := min(len(s), i+maxValue+1); f.bare.to < limit && !endsBare(s, f.bare.to); {
+		f.bare.to++
 	}
-	v.to = j
-	return v, v.to > v.from
+	v.to = f.bare.to
+	return v, v.to > v.from && v.to-v.from <= maxValue
 }
 
 func skipBlank(s string, i int) int {
@@ -297,20 +320,29 @@ func endsBare(s string, i int) bool {
 	case ' ', '\t', '\n', '\r', '"', '\'', '`', ',', ';', ')', ']', '<', '>', '|', '\\', '&', '}':
 		return true
 	}
+	if s[i] == '=' { // padding stays, name=name=value does not
+		return i+1 < len(s) && s[i+1] != '=' && !isSpace(s[i+1]) && isAlnum(s[i+1])
+	}
 	return s[i] < ' '
 }
 
 // isSecretValue judges a value by how it is written and how strong its name is.
 func isSecretValue(val string, v value, name int) bool {
-	if len(val) < 6 || standsFor(val) || strings.HasPrefix(val, "-----BEGIN") {
+	if len(val) < 6 {
+		return false
+	}
+	var k kinds
+	k.count(val)
+	if !v.quoted && !v.markup && k.digit == 0 || k.space > 0 {
+		return false // without quotes the value competes with names
+	}
+	if standsFor(val) || strings.HasPrefix(val, "-----BEGIN") {
 		return false
 	}
 	if strings.HasPrefix(val, "http://") || strings.HasPrefix(val, "https://") || val[0] == '/' && strings.Count(val, "/") > 1 && isWordy(val) {
 		return false
 	}
-	var k kinds
-	k.count(val)
-	if k.space > 0 || k.wide > 0 && k.lower+k.upper+k.digit < 8 {
+	if k.wide > 0 && k.lower+k.upper+k.digit < 8 {
 		return false
 	}
 	if k.lower+k.upper == 0 && (k.digit < 16 || k.other > 0) && !(v.quoted && name == weak && k.digit >= 6) {
@@ -331,19 +363,17 @@ func isSecretValue(val string, v value, name int) bool {
 	if strings.ContainsAny(val, "([{") {
 		return false
 	}
-	if k.digit == 0 {
-		return false
-	}
 	return isRandom(val, 10)
 }
 
 // isNumbered recognises a word with a number behind, "oauth2" or "sha256".
 func isNumbered(v string) bool {
-	switch strings.ToLower(strings.TrimRight(v, "0123456789")) {
-	case "oauth", "sha", "md", "base", "utf", "bcrypt", "argon", "aes", "hs", "rs", "es", "v", "password_", "token_":
-		return true
-	}
-	return false
+	return inFold(numbered, strings.TrimRight(v, "0123456789"))
+}
+
+var numbered = map[string]bool{
+	"oauth": true, "sha": true, "md": true, "base": true, "utf": true, "bcrypt": true, "argon": true, "aes": true,
+	"hs": true, "rs": true, "es": true, "v": true, "password_": true, "token_": true,
 }
 
 // namedAWSSecret is the assignment rule for AWS secret access keys.
@@ -353,7 +383,7 @@ func namedAWSSecret(f *finder, r Rule, at, end int) {
 	for i < len(s) && i-end < 16 && (isAlnum(s[i]) || s[i] == '_') {
 		i++
 	}
-	v, ok := valueAfter(s, i)
+	v, ok := f.valueAfter(i)
 	if !ok || v.to-v.from != 40 {
 		return
 	}
@@ -375,7 +405,7 @@ func mustShape(s string) shape {
 
 // dockerAuth is the "auth" member of a Docker or npm configuration: base64 of user:password.
 func dockerAuth(f *finder, r Rule, at, end int) {
-	v, ok := valueAfter(f.s, end)
+	v, ok := f.valueAfter(end)
 	if !ok {
 		return
 	}
@@ -406,15 +436,18 @@ func isBasic(v string) bool {
 	return colon >= 0 && colon+1 < n
 }
 
-// netrc is "machine host login name password value".
+// netrc reads "login" and "password" of "machine host login name password value".
 func netrc(f *finder, r Rule, at, end int) {
 	s := f.s
 	i := skipSpace(s, end)
 	if i == end || i == len(s) || at > 0 && !isSpace(s[at-1]) {
 		return
 	}
-	before := s[max(0, at-200):at]
-	if l := strings.LastIndex(before, "login "); l < 0 || strings.Count(before[l:], "\n") > 2 {
+	if s[at] == 'l' {
+		f.loginAt = at
+		return
+	}
+	if f.loginAt < 0 || at-f.loginAt > 160 {
 		return
 	}
 	j := i

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -27,11 +28,12 @@ const Reach = 256 << 10
 // unless something is found.
 func Find(s string) []Span {
 	e := engine()
-	var (
-		f     = finder{s: s}
-		m     = e.auto
-		state uint16
-	)
+	// Check functions are called through the table, so their finder lives on the
+	// heap; the pool keeps texts without hits free of allocations.
+	f := finders.Get().(*finder)
+	f.reset(s)
+	m := e.auto
+	var state uint16
 	next, shift, first := m.next, m.shift, m.firstHit
 	for i := 0; i < len(s); i++ {
 		state = next[int(state)<<shift|int(m.class[s[i]])]
@@ -41,19 +43,79 @@ func Find(s string) []Span {
 			}
 		}
 	}
-	return settle(f.spans)
+	spans := f.spans
+	f.reset("")
+	finders.Put(f)
+	return settle(spans)
 }
 
-// finder is the state of one Find.
+var finders = sync.Pool{New: func() any { return new(finder) }}
+
+// finder is the state of one Find. Most of it remembers what has been read already,
+// so that keywords close to each other do not read the same bytes again and again.
 type finder struct {
 	s       string
 	spans   []Span
 	pemDone int // BEGIN markers before this have been dealt with
 	// nameEnd: the name that reaches up to here is not assigned to, so further
-	// keywords inside it need no look. Without it, a long name made of keywords
-	// would be walked once for each of them.
+	// keywords inside it need no look.
 	nameEnd int
+	bare    run // the stretch without a delimiter around the newest bare value
+	// judged is where the newest value begins, by strength of its name.
+	judged  [2]int
+	curlAt  int // the newest "curl", −1 when its line has ended
+	curlTo  int // how far that line has been read
+	loginAt int // the newest "login", −1 at first
+	runs    [maxRules]run
 }
+
+// run is a stretch of bytes [from, to) known to belong to one class.
+type run struct{ from, to int }
+
+// maxRules bounds the table.
+const maxRules = 160
+
+func (f *finder) reset(s string) {
+	*f = finder{s: s, curlAt: -1, loginAt: -1, judged: [2]int{-1, -1}}
+}
+
+// match is shape.match that remembers, for each rule, the stretch its longest item
+// has read: a text made of overlapping tokens is read once.
+func (f *finder) match(p shape, r Rule, i int) (end int, ok bool) {
+	s := f.s
+	for k := range p {
+		it := &p[k]
+		if it.max >= longItem {
+			m := &f.runs[r]
+			if i < m.from || i > m.to {
+				m.from, m.to = i, i
+			}
+			limit := min(len(s), i+it.max)
+			for m.to < limit && it.class.has(s[m.to]) {
+				m.to++
+			}
+			n := min(m.to, limit) - i
+			if n < it.min {
+				return 0, false
+			}
+			i += n
+			continue
+		}
+		n := 0
+		for n < it.max && i < len(s) && it.class.has(s[i]) {
+			i++
+			n++
+		}
+		if n < it.min {
+			return 0, false
+		}
+	}
+	return i, true
+}
+
+// longItem is from how many bytes on an item is remembered; a shape holds at most
+// one that long.
+const longItem = 50
 
 // key is one keyword with the rules that begin at it.
 type key struct {
@@ -76,8 +138,8 @@ var engine = sync.OnceValue(func() *compiled {
 		row := &rules[r]
 		if row.shape != "" {
 			p, err := parseShape(row.shape)
-			if err != nil {
-				panic("secrets: rule " + row.id + ": " + err.Error()) // a test compiles every row
+			if err != nil || len(rules) > maxRules {
+				panic(fmt.Sprintf("secrets: rule %s of %d: %v", row.id, len(rules), err)) // a test compiles every row
 			}
 			e.shapes[r] = p
 		}
@@ -113,7 +175,7 @@ func (f *finder) hit(e *compiled, k *key, end int) {
 			if !leftEdge(f.s, at) {
 				continue
 			}
-			stop, ok := e.shapes[r].match(f.s, end)
+			stop, ok := f.match(e.shapes[r], r, end)
 			if ok && (stop >= len(f.s) || !isAlnum(f.s[stop])) && !isFiller(f.s[end:stop]) {
 				f.add(at, stop, r)
 			}
@@ -124,6 +186,12 @@ func (f *finder) hit(e *compiled, k *key, end int) {
 }
 
 func (f *finder) add(start, end int, r Rule) {
+	if n := len(f.spans); n > 0 {
+		if last := &f.spans[n-1]; last.Rule == r && last.Start <= start && start < last.End {
+			last.End = max(last.End, end) // as settle would
+			return
+		}
+	}
 	f.spans = append(f.spans, Span{start, end, r})
 }
 
@@ -150,6 +218,7 @@ func isFiller(s string) bool {
 	if len(s) < 8 {
 		return false
 	}
+	s = s[:min(len(s), 24)]
 	n := 0
 	for i := 1; i < len(s); i++ {
 		if s[i] == s[i-1] {

@@ -23,6 +23,10 @@ const (
 	tightGap = 256
 
 	maxLabel = 64 // bytes between BEGIN and the closing dashes
+
+	// blockReach is how far a block reaches; what judges its last line may look a
+	// little farther and still keep within Reach.
+	blockReach = Reach - 256
 )
 
 // marker is an armour line: -----BEGIN RSA PRIVATE KEY-----.
@@ -111,18 +115,17 @@ func blocks(spans []Span, s string, m marker) (out []Span, stop int) {
 	a := armour{s: s, spans: spans, begin: -1, bodyAt: -1}
 	a.open(m)
 	i := m.end
-	for i < len(s) && i < a.lastBegin+Reach {
+	for i < len(s) && i < a.lastBegin+blockReach {
 		c := s[i]
 		switch {
 		case base64Set.has(c):
 			from := i
-			limit := min(len(s), a.lastBegin+Reach)
-			for i < limit && base64Set.has(s[i]) {
+			for i < len(s) && i-from < lineOfBody && base64Set.has(s[i]) {
 				i++
 			}
-			if isBody(s, from, i) {
+			if isBody(s, from, i) || from == a.quiet && from > a.bodyAt && a.bodyAt >= 0 {
 				if a.begin >= 0 {
-					a.body = i
+					a.body = min(i, a.lastBegin+blockReach)
 				}
 				a.bodyAt, a.quiet = from, i
 			}
@@ -170,7 +173,7 @@ func (a *armour) open(m marker) {
 // close pairs an END with the farthest BEGIN of its label that is within Reach.
 func (a *armour) close(m marker) {
 	for _, b := range a.pending[m.label] {
-		if m.end-b > Reach {
+		if m.end-b > blockReach {
 			continue
 		}
 		if a.bodyAt > b || isShortBody(a.s[b:m.start]) {
@@ -196,6 +199,9 @@ func (a *armour) finish() []Span {
 	a.tight()
 	return a.spans
 }
+
+// lineOfBody is how much base64 is judged at a time where line feeds are missing.
+const lineOfBody = 128
 
 // isBody tells base64 of a key from words. Forty bytes in a row are base64; a
 // shorter stretch must mix cases and digits and stand alone on its line.

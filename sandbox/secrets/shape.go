@@ -14,6 +14,7 @@ import (
 //	x \.         the byte itself
 //	{n} {n,} {n,m} ? + *   how often, one time when absent
 //
+// A shape holds at most one item that may exceed longItem bytes: see finder.match.
 // Every item takes as much as it can and never gives back, so matching reads each
 // byte once. Nothing else of the regular expression language exists here.
 type shape []item

@@ -58,7 +58,7 @@ scan:
 func dsnPassword(f *finder, r Rule, at, end int) {
 	s := f.s
 	i := at
-	for i > 0 && at-i <= 128 && s[i-1] != ':' && s[i-1] > ' ' && s[i-1] != '"' && s[i-1] != '\'' {
+	for i > 0 && at-i <= 128 && s[i-1] > ' ' && strings.IndexByte(":(@/\"'`=", s[i-1]) < 0 {
 		i--
 	}
 	if i == 0 || s[i-1] != ':' || at-i < 3 || standsFor(s[i:at]) {
@@ -102,11 +102,14 @@ func basic(f *finder, r Rule, at, end int) {
 		return
 	}
 	i := skipBlank(s, end)
+	if i == end {
+		return
+	}
 	j := i
 	for j < len(s) && j-i <= maxValue && base64Set.has(s[j]) {
 		j++
 	}
-	if i > end && isBasic(s[i:j]) {
+	if isBasic(s[i:j]) {
 		f.add(i, j, r)
 	}
 }
@@ -144,12 +147,20 @@ func header(f *finder, r Rule, at, end int) {
 	}
 }
 
-// curlUser is curl -u user:password.
+// curlUser is curl -u user:password. Its keywords are the command and the option.
 func curlUser(f *finder, r Rule, at, end int) {
 	s := f.s
-	line := s[max(0, at-maxValue):at]
-	c := strings.LastIndex(line, "curl")
-	if c < 0 || strings.Contains(strings.ReplaceAll(line[c:], "\\\n", ""), "\n") {
+	if s[at] == 'c' {
+		f.curlAt, f.curlTo = at, end
+		return
+	}
+	for f.curlAt >= 0 && f.curlTo < at {
+		if s[f.curlTo] == '\n' && s[f.curlTo-1] != '\\' {
+			f.curlAt = -1
+		}
+		f.curlTo++
+	}
+	if f.curlAt < 0 || at-f.curlAt > maxValue {
 		return
 	}
 	i := skipBlank(s, end)
@@ -198,8 +209,8 @@ func jwt(f *finder, r Rule, at, end int) {
 }
 
 var (
-	jwtPart = mustShape(`[\w_=-]{12,}`)
-	jwtTail = mustShape(`[\w_./+=-]{6,}`)
+	jwtPart = mustShape(`[\w_-]{12,}`)
+	jwtTail = mustShape(`[\w_/+-]{6,}=*`)
 )
 
 // atlas is a Terraform Cloud token: 14 letters and digits, .atlasv1., and 60 more.

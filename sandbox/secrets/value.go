@@ -70,29 +70,33 @@ func standsFor(v string) bool {
 			run = 1
 		}
 	}
-	for _, w := range stands {
-		if containsFold(v, w) {
-			return true
+	for i := range len(v) {
+		for _, w := range standsBy[v[i]&31] {
+			if len(v)-i >= len(w) && hasFold(v[i:], w) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// containsFold is strings.Contains without regard to ASCII case; w is lower case.
-func containsFold(s, w string) bool {
-	for i := 0; i+len(w) <= len(s); i++ {
-		if lower(s[i]) != w[0] {
-			continue
-		}
-		j := 1
-		for j < len(w) && lower(s[i+j]) == w[j] {
-			j++
-		}
-		if j == len(w) {
-			return true
+// standsBy holds stands by the low five bits of the first letter.
+var standsBy = func() (by [32][]string) {
+	for _, w := range stands {
+		by[w[0]&31] = append(by[w[0]&31], w)
+	}
+	return by
+}()
+
+// hasFold reports whether s begins with w, without regard to ASCII case; w is lower
+// case and no longer than s.
+func hasFold(s, w string) bool {
+	for j := range len(w) {
+		if lower(s[j]) != w[j] {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // isWordy reports whether v reads as names: parts made of letters, or of letters
