@@ -12,8 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity is empty where device and inode tell objects apart.
-type identity struct{}
+// meta is what the system said about an object; device and inode tell objects
+// apart.
+type meta struct {
+	Info
+	special string // "pipe", "socket", "device" for KindOther
+}
 
 func (m *meta) same(o *meta) bool { return m.Dev == o.Dev && m.Ino == o.Ino && m.Kind == o.Kind }
 

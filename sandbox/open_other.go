@@ -19,8 +19,13 @@ import (
 // resolver above it finds links itself, and os.SameFile ties what was opened
 // to what was checked.
 
-// identity tells objects apart where device and inode are not to be had.
-type identity struct{ info fs.FileInfo }
+// meta is what the system said about an object. The standard library's answer
+// tells objects apart, as device and inode are not to be had everywhere.
+type meta struct {
+	Info
+	special string // "pipe", "socket", "device" for KindOther
+	info    fs.FileInfo
+}
 
 func (m *meta) same(o *meta) bool {
 	return m.Kind == o.Kind && m.info != nil && o.info != nil && os.SameFile(m.info, o.info)
@@ -178,7 +183,7 @@ func (w *Workspace) openDirBeneath(want *meta) (*Dir, error) {
 }
 
 func metaOf(info fs.FileInfo) meta {
-	m := meta{Info: Info{Size: info.Size(), ModTime: info.ModTime()}, identity: identity{info}}
+	m := meta{Info: Info{Size: info.Size(), ModTime: info.ModTime()}, info: info}
 	m.Dev, m.Ino = devIno(info)
 	switch mode := info.Mode(); {
 	case mode.IsRegular():

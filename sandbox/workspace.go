@@ -172,13 +172,6 @@ func (i Info) Version() string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// meta is what the system said about an object.
-type meta struct {
-	Info
-	special string // "pipe", "socket", "device" for KindOther
-	identity
-}
-
 // maxRaces bounds how often a path is resolved again because it changed
 // between the check and the opening.
 const maxRaces = 8

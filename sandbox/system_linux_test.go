@@ -84,8 +84,8 @@ func TestSpecialFilesAreNotOpened(t *testing.T) {
 		if to, kind, s := root.Link("l"); to != "p" || kind != KindOther || s != LinkInside {
 			t.Errorf("Link = %q, %v, %v", to, kind, s)
 		}
-		if d := time.Since(start); d > 100*time.Millisecond*19 {
-			t.Errorf("19 refusals took %v", d)
+		if d := time.Since(start); d > 5*time.Second { // an opening that blocks does so for ever
+			t.Errorf("the refusals took %v", d)
 		}
 		if in.opened() {
 			t.Error("a special file was opened")
@@ -112,7 +112,7 @@ func TestMagicLinks(t *testing.T) {
 			for _, p := range []string{"root", "root/etc/passwd", "cwd/doc.go", "exe", fmt.Sprintf("fd/%d", null.Fd()), fmt.Sprint(null.Fd()), "ns/mnt"} {
 				start := time.Now()
 				_, err := w.OpenFile(p)
-				if c := codeOf(t, err); c != OutsideWorkspace && c != NotFound || time.Since(start) > 100*time.Millisecond {
+				if c := codeOf(t, err); c != OutsideWorkspace && c != NotFound || time.Since(start) > 5*time.Second {
 					t.Errorf("%s in %s: %v after %v", p, root, err, time.Since(start))
 				}
 			}
