@@ -250,6 +250,14 @@ func (c *Call) textOf(k *git.Commit) commitText {
 	return t
 }
 
+// lineCost is the cost of a text that prose shows on one line, with what it does
+// not like to show escaped.
+func lineCost(t secrets.Text) int {
+	return answer.Cost(t) + 2*max(0, len(sandbox.EscapeName(t.Raw))-len(t.Raw))
+}
+
+func nameCost(s string) int { return lineCost(secrets.Text{Raw: s}) }
+
 // matches reports whether a lower-cased filter occurs in masked text. A masked
 // secret is NUL bytes, which no filter matches.
 func matches(masked, filter string) bool {

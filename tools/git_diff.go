@@ -286,7 +286,7 @@ func (d *diffRun) oneCommit(ctx context.Context) error {
 	texts := d.c.Texts
 	d.out.commit = &diffCommit{sha: shortSHA(id), date: gitDate(k.Author.When),
 		author: texts.Content(t.author, answer.None, 0), subject: texts.Content(t.subject, answer.None, 0)}
-	d.out.spent = answer.Cost(t.author) + answer.Cost(t.subject) + answer.Cost(body) + 200 + 6*strings.Count(body.Raw, "\n")
+	d.out.spent = lineCost(t.author) + lineCost(t.subject) + answer.Cost(body) + 200 + 6*strings.Count(body.Raw, "\n")
 	if body.Raw != "" {
 		d.out.commit.body = texts.Content(body, answer.None, 1)
 	}

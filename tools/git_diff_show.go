@@ -162,13 +162,13 @@ func (d *diffRun) page(ctx context.Context) error {
 	budget := d.c.Limits.ContentChars() - o.spent
 	spent := 0
 	for i, ch := range shown {
-		n := listChars + answer.Cost(secrets.Text{Raw: ch.Path})
+		n := listChars + nameCost(ch.Path)
 		if ch.OldPath != ch.Path {
-			n += answer.Cost(secrets.Text{Raw: ch.OldPath})
+			n += nameCost(ch.OldPath)
 		}
 		// In prose a patch has its name above it once more.
 		if in.OutputMode == "patch" {
-			n += answer.Cost(secrets.Text{Raw: ch.Path})
+			n += nameCost(ch.Path)
 		}
 		if spent+n > budget {
 			shown = shown[:i]

@@ -176,7 +176,7 @@ func (k *logLine) put(j *answer.JSON, p *answer.Prose) {
 func (l *logRun) spend(overhead int, texts ...secrets.Text) bool {
 	n := overhead
 	for _, t := range texts {
-		n += answer.Cost(t)
+		n += lineCost(t)
 	}
 	budget := l.c.Limits.ContentChars()
 	if l.prose+n > budget || l.structured+n > budget {
@@ -203,7 +203,7 @@ func (l *logRun) show(ctx context.Context, list []*git.Commit) (int, error) {
 		names := refs[k.ID]
 		overhead := recordChars
 		for _, n := range names {
-			overhead += len(n) + 6
+			overhead += nameCost(n) + 6
 		}
 		if len(k.Parents) > 1 {
 			for _, p := range k.Parents[:min(len(k.Parents), 8)] {
@@ -222,7 +222,7 @@ func (l *logRun) show(ctx context.Context, list []*git.Commit) (int, error) {
 				}
 			}
 		}
-		if !l.spend(overhead, t.author, t.subject, body) {
+		if !l.spend(overhead+answer.Cost(body), t.author, t.subject) {
 			return i, nil
 		}
 		rec.author = l.c.Texts.Content(t.author, answer.None, 0)

@@ -123,7 +123,7 @@ func parseAttributes(s string) []attrRule {
 			break
 		}
 		f := strings.Fields(line)
-		if len(f) < 2 || f[0][0] == '#' || f[0][0] == '"' || f[0][0] == '[' || f[0][0] == '!' {
+		if len(f) < 2 || f[0][0] == '#' || f[0][0] == '"' || strings.HasPrefix(f[0], "[attr]") || f[0][0] == '!' {
 			continue
 		}
 		rule := attrRule{pattern: strings.TrimPrefix(f[0], "/"), set: f[1:]}

@@ -296,7 +296,7 @@ func parsePerson(b []byte, decode func([]byte, *bool) string, lossy *bool) Perso
 	p.Name = decode(bytes.TrimSpace(b[:open]), lossy)
 	p.Email = decode(bytes.TrimSpace(b[open+1:end]), lossy)
 	sec, _, _ := bytes.Cut(bytes.TrimSpace(b[end+1:]), []byte{' '})
-	if n, err := strconv.ParseInt(string(sec), 10, 64); err == nil && n > -62135596800 && n < 253402300800 {
+	if n, err := strconv.ParseInt(string(sec), 10, 64); err == nil && sec[0] != '+' && n > -62135596800 && n < 253402300800 {
 		p.When = time.Unix(n, 0).UTC()
 	}
 	return p

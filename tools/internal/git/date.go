@@ -15,14 +15,22 @@ import (
 // "N seconds|minutes|hours|days|weeks|months|years ago". Anything else is
 // invalid_date; git, which takes any text for a date, is never asked.
 func (g *Git) ParseDate(s string, now time.Time) (first, last time.Time, err error) {
-	now = now.UTC().Truncate(time.Second)
-	day := func(t time.Time) (time.Time, time.Time, error) {
-		t = time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
-		return t, t.AddDate(0, 0, 1).Add(-time.Second), nil
+	first, last, ok := parseDate(s, now)
+	if !ok {
+		err = g.ws.Refuse(sandbox.InvalidDate, sandbox.Args{"text": s})
 	}
-	at := func(t time.Time) (time.Time, time.Time, error) {
+	return first, last, err
+}
+
+func parseDate(s string, now time.Time) (first, last time.Time, ok bool) {
+	now = now.UTC().Truncate(time.Second)
+	day := func(t time.Time) (time.Time, time.Time, bool) {
+		t = time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+		return t, t.AddDate(0, 0, 1).Add(-time.Second), true
+	}
+	at := func(t time.Time) (time.Time, time.Time, bool) {
 		t = t.UTC().Truncate(time.Second)
-		return t, t, nil
+		return t, t, true
 	}
 	switch text := strings.ToLower(strings.TrimSpace(s)); text {
 	case "now":
@@ -56,7 +64,7 @@ func (g *Git) ParseDate(s string, now time.Time) (first, last time.Time, err err
 			}
 		}
 	}
-	return time.Time{}, time.Time{}, g.ws.Refuse(sandbox.InvalidDate, sandbox.Args{"text": s})
+	return time.Time{}, time.Time{}, false
 }
 
 // maxAgo bounds N in "N days ago"; more than this is older than any commit.

@@ -41,7 +41,7 @@ func (r *Repo) drop() error {
 	p := r.objects.p
 	r.objects = nil
 	p.abort()
-	if p.ctx.Err() != nil {
+	if p.timeUp {
 		return p.err
 	}
 	return nil

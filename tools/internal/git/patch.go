@@ -174,17 +174,27 @@ func (w *patchWriter) line(mark byte, ai, bi int) {
 // same bytes lie on the new side, or -1.
 func (w *patchWriter) copy(i, j, other int) {
 	at := w.out.Len()
-	spans := clip(w.old, i, j, at)
+	end := bare(w.a.s, i, j)
+	spans := clip(w.old, i, end, at)
 	if other >= 0 {
-		spans = union(spans, clip(w.new, other, other+j-i, at))
+		spans = union(spans, clip(w.new, other, other+end-i, at))
 	}
 	w.spans = append(w.spans, spans...)
 	w.out.WriteString(w.a.s[i:j])
 }
 
 func (w *patchWriter) copyNew(i, j int) {
-	w.spans = append(w.spans, clip(w.new, i, j, w.out.Len())...)
+	w.spans = append(w.spans, clip(w.new, i, bare(w.b.s, i, j), w.out.Len())...)
 	w.out.WriteString(w.b.s[i:j])
+}
+
+// bare is where line [i, j) ends without its newline: a span must leave the
+// newline to the patch.
+func bare(s string, i, j int) int {
+	if j > i && s[j-1] == '\n' {
+		return j - 1
+	}
+	return j
 }
 
 // clip cuts spans to [i, j) and moves them to at.
@@ -194,7 +204,9 @@ func clip(spans []secrets.Span, i, j, at int) []secrets.Span {
 	for ; k < len(spans) && spans[k].Start < j; k++ {
 		s := spans[k]
 		s.Start, s.End = max(s.Start, i)-i+at, min(s.End, j)-i+at
-		out = append(out, s)
+		if s.Start < s.End {
+			out = append(out, s)
+		}
 	}
 	return out
 }

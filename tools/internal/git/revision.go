@@ -226,7 +226,7 @@ func (r *Repo) similarRefs(ctx context.Context, rev string) []string {
 		if i := strings.LastIndexByte(name, '/'); i >= 0 {
 			d = min(d, 1+distance(strings.ToLower(rev), strings.ToLower(name[i+1:])))
 		}
-		if d < len(best) && d*3 <= len(rev) {
+		if d < len(best) && d*2 <= len(rev) {
 			best[d] = append(best[d], name)
 		}
 	}

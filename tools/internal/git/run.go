@@ -27,6 +27,7 @@ type process struct {
 	out    *bufio.Reader
 	once   sync.Once
 	err    error
+	timeUp bool // the context had ended before the process did
 }
 
 // errTooMuch reports that git wrote more than Options.MaxOutput.
@@ -107,7 +108,7 @@ func (p *process) close() error {
 		err := p.cmd.Wait()
 		p.stop()
 		if p.ctx.Err() != nil {
-			err = p.ended()
+			err, p.timeUp = p.ended(), true
 		}
 		p.err = err
 		p.cancel()
@@ -149,7 +150,13 @@ func (r *Repo) output(ctx context.Context, c *command, stdin string, args ...str
 			_ = p.in.Close()
 		}()
 	}
-	return p.read(r.git.opt.MaxOutput)
+	b, err := p.read(r.git.opt.MaxOutput)
+	if err == nil {
+		// An answer is only worth having if it came from the repository that was
+		// looked at.
+		err = r.same()
+	}
+	return b, err
 }
 
 // ended says why the process's time is over: the caller's own reason, or
