@@ -54,10 +54,11 @@ func arguments(t *tools.Tool) []string {
 	}
 	for d.PeekKind() == '"' {
 		name, err := d.ReadToken()
+		n := name.String() // the token is void once the decoder goes on
 		if err != nil || d.SkipValue() != nil {
 			return names
 		}
-		if n := name.String(); required[n] {
+		if required[n] {
 			names = append(names, n)
 		} else {
 			names = append(names, n+"?")
