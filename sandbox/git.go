@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -14,10 +13,7 @@ import (
 // repository keeps its data. The denylist withholds .git from every tool; this
 // door is the one exception, and it is narrow: Read opens only the names in
 // gitFiles, and no link is followed.
-type GitDoor struct {
-	ws   *Workspace
-	root *os.Root
-}
+type GitDoor struct{ ws *Workspace }
 
 // ErrOutside says that a name leads out of the root, or through a link.
 var ErrOutside = errors.New("leads outside the workspace")
@@ -28,50 +24,62 @@ var gitFiles = map[string]bool{
 }
 
 // GitDoor opens the door; Close it after use.
-func (w *Workspace) GitDoor() (*GitDoor, error) {
-	root, err := os.OpenRoot(w.ProcDir())
-	if err != nil {
-		return nil, fault("open", err)
-	}
-	return &GitDoor{ws: w, root: root}, nil
-}
+func (w *Workspace) GitDoor() (*GitDoor, error) { return &GitDoor{ws: w}, nil }
 
 // Close closes the door.
-func (g *GitDoor) Close() error { return g.root.Close() }
+func (g *GitDoor) Close() error { return nil }
 
 // Stat tells what rel (relative to the root) is and which user owns it (-1 where
 // the system has no users). A link anywhere in rel is ErrOutside: git resolves
 // places relative to where links lead, so a chain of links is not judged but
-// refused. Other errors: fs.ErrNotExist, or one without a path.
+// refused. Other errors: fs.ErrNotExist, fs.ErrPermission, or one without a
+// path.
 func (g *GitDoor) Stat(rel string) (Info, int, error) {
+	m, err := g.lookup(rel)
+	if err != nil {
+		return Info{}, -1, gitError(err)
+	}
+	return m.Info, m.uid, nil
+}
+
+// lookup is resolving without links, and without the denylist.
+func (g *GitDoor) lookup(rel string) (meta, error) {
 	rel = path.Clean(rel)
 	if rel == ".." || strings.HasPrefix(rel, "../") || path.IsAbs(rel) {
-		return Info{}, -1, ErrOutside
+		return meta{}, errOutside
 	}
-	info := Info{Path: rel}
-	uid := -1
-	for i := 0; i <= len(rel); i++ {
-		if i < len(rel) && rel[i] != '/' {
-			continue
+	w := g.ws
+	if !w.fallback {
+		m, err := w.root.lookupPlain(rel)
+		if err == nil && m.Kind == KindSymlink {
+			err = errLink
 		}
-		st, err := g.root.Lstat(filepath.FromSlash(rel[:i]))
+		return m, err
+	}
+	s := stack{w: w}
+	defer s.closeAll()
+	m := s.meta()
+	if rel == "." {
+		return m, nil
+	}
+	for name := range strings.SplitSeq(rel, "/") {
+		if m.Kind != KindDirectory {
+			return meta{}, errNotDir
+		}
+		next, child, _, err := s.top().step(name)
 		if err != nil {
-			return Info{}, -1, gitError(err)
+			return meta{}, err
 		}
-		switch mode := st.Mode(); {
-		case mode&fs.ModeSymlink != 0:
-			return Info{}, -1, ErrOutside
-		case mode.IsRegular():
-			info.Kind = KindFile
-		case mode.IsDir():
-			info.Kind = KindDirectory
-		default:
-			info.Kind = KindOther
+		next.Path = join(m.Path, name)
+		switch next.Kind {
+		case KindSymlink:
+			return meta{}, errLink
+		case KindDirectory:
+			s.push(child, next)
 		}
-		info.Size, info.ModTime = st.Size(), st.ModTime()
-		info.Dev, info.Ino, uid = owner(st)
+		m = next
 	}
-	return info, uid, nil
+	return m, nil
 }
 
 // Read reads a file of git's layout, at most max bytes of it. Errors as for
@@ -80,24 +88,21 @@ func (g *GitDoor) Read(rel string, max int) ([]byte, error) {
 	if !gitFiles[path.Base(rel)] {
 		return nil, fs.ErrPermission
 	}
-	info, _, err := g.Stat(rel)
+	m, err := g.lookup(rel)
 	if err != nil {
-		return nil, err
+		return nil, gitError(err)
 	}
-	if info.Kind != KindFile {
+	if m.Kind != KindFile {
 		return nil, errSpecial
 	}
-	f, err := g.root.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|nonBlocking, 0)
+	f, err := g.ws.openFileBeneath(&m)
 	if err != nil {
 		return nil, gitError(err)
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return nil, errChanged
-	}
 	b, err := io.ReadAll(io.LimitReader(f, int64(max)+1))
 	if err != nil {
-		return nil, fault("read", err)
+		return nil, err
 	}
 	if len(b) > max {
 		return nil, errTooLong
@@ -118,21 +123,17 @@ func (g *GitDoor) Beneath(abs string) (rel string, ok bool) {
 	return "", false
 }
 
-// gitError reduces an error of os.Root to what may be told.
+// gitError gives the outcomes of this door the names that callers know.
 func gitError(err error) error {
-	var pe *fs.PathError
-	if !errors.As(err, &pe) {
-		return fault("open", err)
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	switch err {
+	case errNotExist, errNotDir:
 		return fs.ErrNotExist
-	case pe.Err.Error() == "path escapes from parent":
+	case errLink, errOutside:
 		return ErrOutside
-	case errors.Is(err, fs.ErrPermission):
+	case errNoAccess:
 		return fs.ErrPermission
 	}
-	return fault("open", pe.Err)
+	return err
 }
 
 // LinkText reads the text of the link name in this folder, as it is on disk;

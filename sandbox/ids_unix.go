@@ -10,11 +10,12 @@ import (
 
 const nonBlock = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-func devIno(info fs.FileInfo) (dev, ino uint64) {
+// owner gives device, inode and user.
+func owner(info fs.FileInfo) (dev, ino uint64, uid int) {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Dev), uint64(st.Ino)
+		return uint64(st.Dev), uint64(st.Ino), int(st.Uid)
 	}
-	return 0, 0
+	return 0, 0, -1
 }
 
 func classifyErrno(err error) error {

@@ -17,6 +17,7 @@ import (
 type meta struct {
 	Info
 	special string // "pipe", "socket", "device" for KindOther
+	uid     int    // owner
 }
 
 func (m *meta) same(o *meta) bool { return m.Dev == o.Dev && m.Ino == o.Ino && m.Kind == o.Kind }
@@ -275,7 +276,7 @@ func metaOf(st *unix.Stat_t) meta {
 	m := meta{Info: Info{
 		Size: st.Size, ModTime: time.Unix(st.Mtim.Unix()),
 		Dev: uint64(st.Dev), Ino: st.Ino,
-	}}
+	}, uid: int(st.Uid)}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
 		m.Kind = KindFile

@@ -24,6 +24,7 @@ import (
 type meta struct {
 	Info
 	special string // "pipe", "socket", "device" for KindOther
+	uid     int    // owner, -1 where there is none
 	info    fs.FileInfo
 }
 
@@ -184,7 +185,7 @@ func (w *Workspace) openDirBeneath(want *meta) (*Dir, error) {
 
 func metaOf(info fs.FileInfo) meta {
 	m := meta{Info: Info{Size: info.Size(), ModTime: info.ModTime()}, info: info}
-	m.Dev, m.Ino = devIno(info)
+	m.Dev, m.Ino, m.uid = owner(info)
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		m.Kind = KindFile
