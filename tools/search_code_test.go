@@ -480,3 +480,91 @@ func TestSearchHotFolders(t *testing.T) {
 		t.Errorf("%s %s", got, r.JSON)
 	}
 }
+
+// A match over more lines than are shown keeps the numbers of what follows.
+func TestSearchTallMatch(t *testing.T) {
+	f := tooltest.New(t, "")
+	f.Write("a", []byte("head\nBEGIN\n"+strings.Repeat("x\n", 40)+"END\ntail\n"+strings.Repeat("y", 900)+"\n"))
+	r := f.Call("search_code", `{"pattern":"BEGIN.*END","multiline":true,"context_lines":1}`)
+	h := r.Structured["results"].([]any)[0].(map[string]any)["matches"].([]any)[0].(map[string]any)
+	if h["line"] != 2.0 || h["cut"] != true || strings.Count(h["text"].(string), "\n") != 19 || h["after"].([]any)[0] != "tail" {
+		t.Errorf("%v", h)
+	}
+	if !strings.Contains(r.Inside, "\n44- tail\n") || !strings.Contains(r.Inside, "1- head\n2 (column 1): BEGIN\n3: x\n") {
+		t.Errorf("%s", r.Inside)
+	}
+	r = f.Call("search_code", `{"pattern":"END.tail.y+","multiline":true}`)
+	if h = r.Structured["results"].([]any)[0].(map[string]any)["matches"].([]any)[0].(map[string]any); h["cut"] != true || h["text"] != "END\ntail\n"+strings.Repeat("y", 400) {
+		t.Errorf("%v", h)
+	}
+	f.Write("a", []byte(strings.Repeat("z\n", 3<<20)+"END\n"))
+	if r = f.Call("search_code", `{"pattern":"END","multiline":true}`); skipped(r) != `{"too_large":1}` || !strings.Contains(r.Outside, "multiline searches files up to") {
+		t.Errorf("%s", r.Outside)
+	}
+}
+
+// Large files in every encoding pass through the window.
+func TestSearchLargeEncodings(t *testing.T) {
+	body := strings.Repeat("some line of text\n", 300_000) + "NEEDLE\n"
+	for _, c := range []struct {
+		trick   string
+		content []byte
+		want    string
+	}{
+		{"UTF-8 with a mark", []byte("\xef\xbb\xbfNEEDLE\n" + body), "f:1:NEEDLE | f:300002:NEEDLE"},
+		{"UTF-16", utf16LE(body), "f:300001:NEEDLE"},
+		{"not UTF-8", []byte(strings.Repeat("caf\xe9 is a line of text\n", 300_000) + "NEEDLE \xe9\n"), "f:300001:NEEDLE \ufffd"},
+		{"PDF", []byte("%PDF-1.7\n" + body), ""},
+	} {
+		f := tooltest.New(t, "")
+		f.Write("f", c.content)
+		if r := f.Call("search_code", `{"pattern":"^NEEDL[E]","context_lines":0}`); found(r) != c.want {
+			t.Errorf("%s: %s", c.trick, r.Text)
+		}
+	}
+}
+
+// So many files that even their names do not fit: the list is cut between names and goes on.
+func TestSearchManyFiles(t *testing.T) {
+	f := tooltest.New(t, "")
+	for i := 0; i < 900; i++ {
+		f.Write(fmt.Sprintf("%s/f%03d", strings.Repeat("n", 100), i), []byte("needle\n"))
+	}
+	for _, mode := range []string{"files_with_matches", "count"} {
+		seen := map[string]bool{}
+		for call := args(map[string]any{"pattern": "needle", "output_mode": mode, "limit": 1000}); ; {
+			r := f.Call("search_code", call)
+			for _, s := range strings.Split(found(r), " | ") {
+				seen[s] = true
+			}
+			next, more := r.Structured["next"].(map[string]any)
+			if !more {
+				break
+			}
+			if r.Structured["stopped"] != "chars" || r.Structured["complete"] != false {
+				t.Fatalf("%.300s", r.JSON)
+			}
+			call = args(next["arguments"].(map[string]any))
+		}
+		if len(seen) != 900 {
+			t.Errorf("%s: %d of 900 files", mode, len(seen))
+		}
+	}
+}
+
+// What was found before time ran out is answered.
+func TestSearchPartialAtTheDeadline(t *testing.T) {
+	f := tooltest.New(t, "")
+	f.Write("a", []byte("x    \n"))
+	bad := "x" + strings.Repeat(" ", 20_000) + "!\n"
+	for i := 0; i < 50; i++ {
+		f.Write(fmt.Sprintf("b%02d", i), []byte("x    \n"+bad))
+	}
+	f.Env.Limits.SearchDeadline = 250 * time.Millisecond
+	f.Env.Limits.MatchTimeout = 100 * time.Millisecond
+	r := f.Call("search_code", `{"pattern":"x(\\s+)(\\s+)(\\s+)$"}`)
+	if r.IsError || !strings.HasPrefix(found(r), "a:1:x    ") || r.Structured["stopped"] != "time" || r.Structured["complete"] != false ||
+		!strings.Contains(r.Outside, "time ran out") {
+		t.Errorf("%s", r.Text)
+	}
+}

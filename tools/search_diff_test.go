@@ -293,7 +293,7 @@ func BenchmarkSearchCode(b *testing.B) {
 			n := 0
 			filepath.WalkDir(f.Root, func(path string, d os.DirEntry, err error) error {
 				if err == nil && d.Type().IsRegular() {
-					if data, err := os.ReadFile(path); err == nil && bytes.Index(data, needle) >= 0 {
+					if data, err := os.ReadFile(path); err == nil && bytes.Contains(data, needle) {
 						n++
 					}
 				}
