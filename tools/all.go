@@ -4,6 +4,7 @@ package tools
 // one accepts an empty object.
 func All() []*Tool {
 	return []*Tool{
+		projectOverview,
 		listDirectory,
 		searchCode,
 		findSymbol,
