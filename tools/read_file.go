@@ -219,12 +219,21 @@ func (c *Call) pathRef(asked, resolved string) answer.Ref {
 // which secrets are looked for.
 const regionBytes = 4 << 20
 
+// wholeBytes is the size up to which a file is read in one piece.
+const wholeBytes = 256 << 10
+
 // readText fills o with the lines that in asks for, out of size bytes of r.
 func readText(ctx context.Context, c *Call, in *readFileIn, o *readFileOut, r io.ReaderAt, size int64, path string) error {
+	var whole []byte
 	head := make([]byte, min(size, sniffBytes))
+	if size <= wholeBytes {
+		whole = make([]byte, size)
+		head = whole
+	}
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), head); err != nil {
 		return readError(in.Path, err)
 	}
+	head = head[:min(size, sniffBytes)]
 	enc, mark, isText := sniff(head)
 	if !isText {
 		kind, mime, _ := magic(head)
@@ -238,6 +247,12 @@ func readText(ctx context.Context, c *Call, in *readFileIn, o *readFileOut, r io
 	}
 	o.encoding = enc
 	src := &source{r: r, size: size, enc: enc, mark: int64(mark)}
+	if whole != nil {
+		src.r = bytes.NewReader(whole)
+		if !src.wide() {
+			src.whole = whole[mark:]
+		}
+	}
 
 	survey, err := src.survey(ctx, in)
 	if err != nil {
@@ -280,8 +295,11 @@ func readText(ctx context.Context, c *Call, in *readFileIn, o *readFileOut, r io
 		return readError(in.Path, err)
 	}
 	before, _ := validText(trimPartialRune(raw[:survey.start-from]))
-	rest, bad := validText(raw[survey.start-from:])
-	region := secrets.Scan(before + rest)
+	text, bad := validText(raw[survey.start-from:])
+	if before != "" {
+		text = before + text
+	}
+	region := secrets.Scan(text)
 	ended := from+int64(len(raw)) >= survey.length
 	if bad > 0 {
 		o.Notice(answer.W("bytes that are not UTF-8 are shown as U+FFFD; the file's encoding is unknown"))
@@ -347,6 +365,7 @@ func (w *window) text() secrets.Text { return w.out.text() }
 func (w *window) take() {
 	budget := w.c.Limits.ContentChars()
 	prose, structured := 0, 0
+	w.out.raw.Grow(min(w.visible-w.at, budget) + 1)
 	for w.line <= w.last && w.at < len(w.region.Raw) {
 		end, next := len(w.region.Raw), len(w.region.Raw)
 		if i := strings.IndexByte(w.region.Raw[w.at:], '\n'); i >= 0 {
@@ -368,7 +387,7 @@ func (w *window) take() {
 		cost := answer.Cost(piece)
 		// A number, a tab and a newline in prose; a tenth of an object and a
 		// newline in the structured half.
-		overhead := len(strconv.Itoa(w.line)) + 5
+		overhead := digits(w.line) + 5
 		if prose+cost+overhead > budget || structured+cost+overhead > budget {
 			if prose > 0 {
 				return
@@ -418,14 +437,18 @@ func readError(path string, err error) error {
 
 // source reads a file as UTF-8 text. Offsets count bytes of that text.
 type source struct {
-	r    io.ReaderAt
-	size int64
-	enc  encoding
-	mark int64
+	r     io.ReaderAt
+	size  int64
+	enc   encoding
+	mark  int64
+	whole []byte // the text, when it is held in one piece
 }
 
+// wide reports that the text has to be decoded.
+func (s *source) wide() bool { return s.enc == utf16LE || s.enc == utf16BE }
+
 func (s *source) reader(skip int64) (io.Reader, error) {
-	if s.enc != utf16LE && s.enc != utf16BE {
+	if !s.wide() {
 		return io.NewSectionReader(s.r, s.mark+skip, s.size-s.mark-skip), nil
 	}
 	r := decoder(s.enc, io.NewSectionReader(s.r, 0, s.size))
@@ -437,11 +460,14 @@ func (s *source) reader(skip int64) (io.Reader, error) {
 
 // read returns up to n bytes of the text from an offset.
 func (s *source) read(off int64, n int) ([]byte, error) {
+	if s.whole != nil {
+		return s.whole[off:min(off+int64(n), int64(len(s.whole)))], nil
+	}
 	r, err := s.reader(off)
 	if err != nil {
 		return nil, err
 	}
-	if s.enc != utf16LE && s.enc != utf16BE {
+	if !s.wide() {
 		n = int(min(int64(n), s.size-s.mark-off))
 		b := make([]byte, n)
 		_, err := io.ReadFull(r, b)
@@ -459,6 +485,7 @@ type survey struct {
 	length       int64 // bytes of the text
 	crlf         int
 	newlines     int
+	last         byte
 	finalNewline bool
 	lossy        bool
 }
@@ -477,34 +504,28 @@ func (v *survey) ending() answer.Word {
 
 // survey counts lines and finds the first one wanted, in bounded memory.
 func (s *source) survey(ctx context.Context, in *readFileIn) (*survey, error) {
+	v := &survey{}
+	tail := newRing(in.Tail)
+	target := max(in.StartLine, 1) - 1 // newlines before the first line wanted
+	if s.whole != nil {
+		v.block(s.whole, target, tail)
+		v.lossy = !utf8.Valid(s.whole)
+		v.finish(tail)
+		return v, ctx.Err()
+	}
 	r, err := s.reader(0)
 	if err != nil {
 		return nil, err
 	}
-	v := &survey{}
-	tail := newRing(in.Tail)
-	target := max(in.StartLine, 1) - 1 // newlines before the first line wanted
 	buf := make([]byte, int(min(max(s.size, 1), 256<<10)))
-	var last byte
 	carry := 0 // bytes of an unfinished character at the start of buf
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		n, err := io.ReadFull(r, buf[carry:])
-		b := buf[carry : carry+n]
 		if n > 0 {
-			v.crlf += bytes.Count(b, []byte("\r\n"))
-			if last == '\r' && b[0] == '\n' {
-				v.crlf++
-			}
-			count := bytes.Count(b, []byte{'\n'})
-			if tail != nil || v.newlines < target && v.newlines+count >= target {
-				v.place(b, target, tail)
-			}
-			v.newlines += count
-			v.length += int64(n)
-			last = b[n-1]
+			v.block(buf[carry:carry+n], target, tail)
 			if !v.lossy {
 				carry, v.lossy = unfinished(buf, carry+n)
 			} else {
@@ -519,7 +540,32 @@ func (s *source) survey(ctx context.Context, in *readFileIn) (*survey, error) {
 		}
 	}
 	v.lossy = v.lossy || carry > 0
-	v.finalNewline = last == '\n'
+	v.finish(tail)
+	return v, nil
+}
+
+// block counts what one piece of the text holds.
+func (v *survey) block(b []byte, target int, tail *ring) {
+	if len(b) == 0 {
+		return
+	}
+	if bytes.IndexByte(b, '\r') >= 0 {
+		v.crlf += bytes.Count(b, []byte("\r\n"))
+	}
+	if v.last == '\r' && b[0] == '\n' {
+		v.crlf++
+	}
+	count := bytes.Count(b, []byte{'\n'})
+	if tail != nil || v.newlines < target && v.newlines+count >= target {
+		v.place(b, target, tail)
+	}
+	v.newlines += count
+	v.length += int64(len(b))
+	v.last = b[len(b)-1]
+}
+
+func (v *survey) finish(tail *ring) {
+	v.finalNewline = v.last == '\n'
 	v.lines = v.newlines
 	if v.length > 0 && !v.finalNewline {
 		v.lines++
@@ -527,7 +573,6 @@ func (s *source) survey(ctx context.Context, in *readFileIn) (*survey, error) {
 	if tail != nil {
 		v.start = tail.start(v.finalNewline)
 	}
-	return v, nil
 }
 
 // place finds the line wanted inside the block that holds it.
@@ -621,6 +666,14 @@ func runePrefix(s string, n int) int {
 		n--
 	}
 	return len(s)
+}
+
+func digits(n int) int {
+	d := 1
+	for ; n >= 10; n /= 10 {
+		d++
+	}
+	return d
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -86,7 +86,9 @@ type Doc struct {
 type Sizes struct{ Prose, Structured int }
 
 // NewDoc starts a message over a table.
-func NewDoc(t *Texts) *Doc { return &Doc{texts: t} }
+func NewDoc(t *Texts) *Doc {
+	return &Doc{texts: t, json: make([]op, 0, 128), prose: make([]op, 0, 48)}
+}
 
 // Texts returns the table of the message.
 func (d *Doc) Texts() *Texts { return d.texts }
