@@ -23,8 +23,13 @@ func fold(s string) folded {
 			at = append(at, i)
 		}
 	}
+	tagged := false // inside a run of tag characters: words of their own
 	for i := 0; i < len(s); {
 		if s[i] < utf8.RuneSelf {
+			if tagged {
+				put(i, ' ')
+				tagged = false
+			}
 			put(i, s[i])
 			i++
 			continue
@@ -34,6 +39,10 @@ func fold(s string) folded {
 		case r == utf8.RuneError:
 			put(i, '?')
 		case r >= 0xE0020 && r <= 0xE007E:
+			if !tagged {
+				put(i, ' ')
+				tagged = true
+			}
 			put(i, byte(r-0xE0000))
 		case isInvisible(r) || isBidi(r) || isVariation(r) || r == 0xAD || r >= 0xE0000 && r <= 0xE007F:
 		case r == '’' || r == '‘':

@@ -64,7 +64,7 @@ func scanHidden(s string, hits []Hit) []Hit {
 			if run >= runLimit {
 				add(runFrom, i+n)
 			}
-			if isInvisible(r) && i > 0 && isLetter(s[i-1]) && i+n < len(s) && (isLetter(s[i+n]) || s[i+n] == ' ') {
+			if isInvisible(r) && i > 0 && isLatin(s[i-1]) && i+n < len(s) && (isLatin(s[i+n]) || s[i+n] == ' ') {
 				spread[seen%spreadLimit] = i
 				seen++
 				if oldest := spread[seen%spreadLimit]; seen >= spreadLimit && i-oldest <= spreadRoom {
@@ -91,3 +91,5 @@ func isFlag(before, tags string) bool {
 	}
 	return false
 }
+
+func isLatin(c byte) bool { return c < utf8.RuneSelf && isLetter(c) }

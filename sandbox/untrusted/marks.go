@@ -21,13 +21,13 @@ var templates = []struct {
 	{"</untrusted", fence, false}, {"<untrusted", fence, false}, {"</tool_response>", fence, false},
 }
 
-// mark handles the byte s[i], one of < [ ! -, and returns where to go on.
+// mark handles the byte s[i], one of < [ ] -, and returns where to go on.
 func (sc *scanner) mark(i int) int {
 	s := sc.s
 	switch s[i] {
-	case '!':
-		if i+1 < len(s) && s[i+1] == '[' {
-			sc.image(i)
+	case ']':
+		if i+1 < len(s) && s[i+1] == '(' {
+			sc.link(i)
 		}
 		return i + 1
 	case '-':
@@ -58,9 +58,10 @@ func (sc *scanner) mark(i int) int {
 		}
 		if strings.HasPrefix(s[i:], "[//]: # ") || strings.HasPrefix(s[i:], "[comment]: # ") {
 			sc.comment(i, i+8, "\n")
-		} else {
-			sc.title(i)
 		}
+	}
+	if i+1 == len(s) || !second[s[i+1]&31] {
+		return i + 1
 	}
 	for k := range templates {
 		t := &templates[k]
@@ -105,7 +106,7 @@ func addresses(body string) bool {
 		a, b := nextWord(body, i, len(body))
 		if a == b {
 			for b < len(body) && !isLetter(body[b]) {
-				b++ // a blank line ends a phrase, not a comment
+				b++ // what ends a phrase does not end a comment
 			}
 			if b == len(body) {
 				return false
@@ -135,52 +136,39 @@ func partOfName(s string, a, b int) bool {
 	return a > 0 && joins(s[a-1]) || b+1 < len(s) && joins(s[b]) && s[b+1] > ' '
 }
 
-// title reads the title of a Markdown link, [text](address "title").
-func (sc *scanner) title(i int) {
-	s := sc.s
-	body := s[i:min(len(s), i+512)]
-	if n := strings.IndexByte(body, '\n'); n >= 0 {
-		body = body[:n]
+// second holds the low five bits of the second bytes of templates.
+var second = func() (b [32]bool) {
+	for _, t := range templates {
+		b[t.text[1]&31] = true
 	}
-	n := strings.Index(body, "](")
-	if n < 0 {
-		return
-	}
-	q := strings.IndexByte(body[n:], '"')
-	if q < 0 {
-		return
-	}
-	q += n + 1
-	e := strings.IndexByte(body[q:], '"')
-	if e < 0 || strings.IndexByte(body[n:q], ')') >= 0 {
-		return
-	}
-	if addresses(body[q : q+e]) {
-		sc.add(comment, i, i+q+e+1)
-	}
-}
+	return b
+}()
 
-// image is a picture whose address has a query with a gap to be filled in.
-func (sc *scanner) image(i int) {
+// link reads the address and the title of a Markdown link or picture, from the
+// bracket that closes its text: [text](address "title").
+func (sc *scanner) link(i int) {
 	s := sc.s
-	body := s[i:min(len(s), i+512)]
-	if n := strings.IndexByte(body, '\n'); n >= 0 {
+	body := s[i+2 : min(len(s), i+512)]
+	if n := strings.IndexAny(body, ")\n"); n >= 0 {
 		body = body[:n]
 	}
-	n := strings.Index(body, "](http")
-	if n < 0 {
+	start := i
+	for start > 0 && i-start < 256 && s[start] != '[' && s[start] != '\n' {
+		start--
+	}
+	address, title, titled := strings.Cut(body, "\"")
+	if titled && addresses(title) {
+		sc.add(comment, start, i+2+len(body))
+	}
+	// A picture is fetched without being asked for; a query with a gap to be filled
+	// in carries something out.
+	if start == 0 || s[start-1] != '!' || !strings.HasPrefix(address, "http") {
 		return
 	}
-	rest := body[n:]
-	if e := strings.IndexByte(rest, ')'); e >= 0 {
-		rest = rest[:e]
-	}
-	q := strings.IndexByte(rest, '?')
-	if q < 0 {
-		return
-	}
-	if eq := strings.IndexByte(rest[q:], '='); eq >= 0 && strings.ContainsAny(rest[q+eq:], "[{<$") {
-		sc.add(exfiltration, i, i+n+len(rest))
+	if _, query, ok := strings.Cut(address, "?"); ok {
+		if eq := strings.IndexByte(query, '='); eq >= 0 && strings.ContainsAny(query[eq:], "[{<$") {
+			sc.add(exfiltration, start-1, i+2+len(body))
+		}
 	}
 }
 

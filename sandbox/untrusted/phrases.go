@@ -56,7 +56,12 @@ var phrases, vocabulary, starts = compile([]struct {
 	{override, "!will !to !can !may !should !would !not !you ignore|disregard|forget all|any|these|your instructions|rules|guidelines|guardrails|safety|filters", ""},
 	{override, "not|dont|never|stop follow|following|obey ~2 PRIOR ~2 ORDERS", ""},
 	{override, "not|dont follow any ~2 STRICT", ""},
-	{override, "new ~1 instructions|instruction", ":*"},
+	{override, "new instructions|instruction", ":*"},
+	{override, "!will !to !can !may !should !would !not forget ~1 everything ~5 told|said|talked", ""},
+	{override, "!will !to !can !may !should !would !not forget ~1 all the rules|assignments|instructions|tasks", ""},
+	{override, "focus|concentrate on ~1 your|the new|next task", ""},
+	{override, "previous|prior ~2 STRICT ~3 ignored|disregarded|irrelevant|void", ""},
+	{override, "override instructions|system ~1 to disable|bypass", ""},
 	{override, "important|new new|important instructions", ""},
 	{override, "note|notes|attention|instruction|instructions|message|dear|notice to|for|all ~1 MODEL ~4 file|code|page|text|repository|document|readme|comment", ":,"},
 	{override, "note|attention|instructions|message|notice to|for|all ~1 MODEL", ":,"},
@@ -178,12 +183,22 @@ func (p *phrase) match(s string, i int) (end int, ok bool) {
 	return i, true
 }
 
-// nextWord finds the next word behind s[i], or nothing when a paragraph ends first.
+// nextWord finds the next word behind s[i], or nothing when a sentence, a paragraph
+// or an item of a list ends first.
 func nextWord(s string, i, limit int) (from, to int) {
 	lines := 0
 	for i < limit && !isLetter(s[i]) {
-		if s[i] == '\n' {
+		switch s[i] {
+		case '\n':
 			if lines++; lines > 1 {
+				return i, i
+			}
+		case '.', '?', '!':
+			if i+1 < len(s) && s[i+1] <= ' ' {
+				return i, i
+			}
+		case '-':
+			if lines > 0 && i+1 < len(s) && s[i+1] == ' ' {
 				return i, i
 			}
 		}

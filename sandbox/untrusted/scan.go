@@ -78,9 +78,9 @@ const (
 
 var (
 	kindOf [256]uint8
-	// opening holds, for the first two letters of a word, whether a phrase or one of
-	// the other words that are looked for begins like that.
-	opening [32 * 32]bool
+	// opening holds, for the first two letters of a word, the lengths (bit n for n
+	// letters) of the words with which a phrase or something else begins.
+	opening [32 * 32]uint32
 )
 
 func init() {
@@ -89,17 +89,29 @@ func init() {
 			kindOf[c] = letter
 		}
 	}
-	for _, c := range "<[!-" {
+	for _, c := range "<[]-" {
 		kindOf[c] = mark
 	}
 	for w, n := range vocabulary {
 		if len(begins(n)) > 0 {
-			opening[pair(w[0], (w + " ")[1])] = true
+			opening[pair(w[0], (w + "\x00")[1])] |= lengths(w)
 		}
 	}
 	for _, w := range others {
-		opening[pair(w[0], w[1])] = true
+		opening[pair(w[0], w[1])] |= lengths(w)
 	}
+}
+
+// lengths is the bit for the length of w, and those of its part before an apostrophe.
+func lengths(w string) uint32 {
+	bits := uint32(1) << len(w)
+	if w == "dont" {
+		bits |= 1 << 3 // don't
+	}
+	if w == "youre" || w == "im" {
+		bits |= 1<<3 | 1<<1
+	}
+	return bits
 }
 
 // pair is the place of two letters in opening. A word of one letter has 0 for the second.
@@ -123,7 +135,7 @@ func scanPlain(s string, hits []Hit) []Hit {
 			if i-from > 1 {
 				second = s[from+1]
 			}
-			if i-from <= 16 && opening[pair(s[from], second)] {
+			if opening[pair(s[from], second)]>>min(i-from, 31)&1 != 0 {
 				sc.word(from, i)
 			}
 		case mark:

@@ -84,7 +84,8 @@ const maxCommand = 400
 // pipe looks for "| sh" behind a download, on the same line or its continuation.
 func (sc *scanner) pipe(from, to int) {
 	s := sc.s
-	for i := to; i < len(s) && i-from < maxCommand; i++ {
+	pipes := 0
+	for i := to; i < len(s) && i-from < maxCommand && pipes < 8; i++ {
 		switch s[i] {
 		case '\n':
 			if s[i-1] != '\\' && !(s[i-1] == '\r' && s[i-2] == '\\') {
@@ -93,6 +94,7 @@ func (sc *scanner) pipe(from, to int) {
 		case ';':
 			return
 		case '|':
+			pipes++
 			j := i + 1
 			for j < len(s) && (s[j] == ' ' || s[j] == '&' || s[j] == '\\' || s[j] == '\n') && j-i < 8 {
 				j++
@@ -109,7 +111,7 @@ func (sc *scanner) pipe(from, to int) {
 func shell(s string, i int) (end int, ok bool) {
 	for range 6 {
 		j := i
-		for j < len(s) && j-i < 64 && s[j] > ' ' && s[j] != '"' && s[j] != '\'' && s[j] != '`' && s[j] != ')' && s[j] != ';' && s[j] != '<' && s[j] != ',' {
+		for j < len(s) && j-i < 64 && s[j] > ' ' && s[j] != '"' && s[j] != '\'' && s[j] != '`' && s[j] != ')' && s[j] != ';' && s[j] != '<' && s[j] != ',' && s[j] != '|' && s[j] != '&' {
 			j++
 		}
 		w := s[i:j]

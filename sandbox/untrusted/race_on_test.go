@@ -1,0 +1,5 @@
+//go:build race
+
+package untrusted
+
+const raceEnabled = true
