@@ -45,7 +45,7 @@ fuzz:
 
 # Files that are made from tables in the code.
 generate:
-	$(GO) test ./cmd/internal/app -run TestGenerated -update
+	$(GO) test ./cmd/internal/app ./tests -run TestGenerated -update
 
 # The systems that we do not test on must still build.
 cross:

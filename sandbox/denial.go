@@ -233,6 +233,9 @@ func Codes() []Code {
 	return cs
 }
 
+// Example renders the row of c with its own example, for documents.
+func Example(c Code) *Denial { return Refuse(c, table[c].example) }
+
 // Refuse renders the row of c with a. Text is shortened to 200 characters and
 // escaped; names that third parties chose (similar, name, ext) appear only if
 // they pass SafeName. Derived when absent: size and limit from size_bytes and
