@@ -43,5 +43,8 @@
 //   - Names that are not UTF-8 or hold control characters are listed as they
 //     are on disk but cannot be addressed by a path.
 //   - Outside Linux the standard library's os.Root takes the place of the
-//     descriptors; mounts are not told apart there.
+//     descriptors: names stay beneath the root, but between check and opening a
+//     link inside the root can be followed once more, and only the identity of
+//     the object (os.SameFile) then tells. Bind mounts are not told apart there.
+//     The build tag "portable" chooses that door on Linux, for its tests.
 package sandbox

@@ -1,4 +1,4 @@
-//go:build unix && !linux
+//go:build unix && (!linux || portable)
 
 package sandbox
 
@@ -30,6 +30,8 @@ func classifyErrno(err error) error {
 		return errLink
 	case syscall.ENAMETOOLONG:
 		return errTooLong
+	case syscall.EINVAL:
+		return errChanged // reading a link that is none any more
 	case syscall.ENXIO, syscall.ENODEV:
 		return errSpecial
 	}

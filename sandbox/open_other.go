@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux || portable
 
 package sandbox
 
@@ -216,6 +216,10 @@ func classify(err error) error {
 	}
 	if e := classifyErrno(err); e != nil {
 		return e
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) && pe.Err.Error() == "path escapes from parent" {
+		return errChanged // only names that were no links are given to os.Root
 	}
 	return fault("open", err)
 }
