@@ -155,16 +155,19 @@ func (r *Repo) Compare(ctx context.Context, c Change, o CompareOptions) (Compare
 		out.modeOnly(o)
 		return out, nil
 	}
-	context := -1
-	x, y := secrets.Text{Raw: string(before)}, secrets.Text{Raw: string(after)}
+	// The comparison is over the bytes, so that lines that differ in a byte which
+	// is not UTF-8 differ in the patch, too, though they look alike there.
+	edits, err := diffText(ctx, splitText(string(before)), splitText(string(after)))
+	if err != nil {
+		return out, err
+	}
+	x, y, lines := secrets.Text{Raw: string(before)}, secrets.Text{Raw: string(after)}, -1
 	if o.Patch {
-		context = o.Context
+		lines = o.Context
 		out.Lossy = !utf8.ValidString(x.Raw) || !utf8.ValidString(y.Raw)
 		x, y = secrets.Scan(validText(x.Raw)), secrets.Scan(validText(y.Raw))
 	}
-	if out.Patch, err = MakePatch(ctx, x, y, context); err != nil {
-		return out, err
-	}
+	out.Patch = writePatch(x, y, edits, lines)
 	out.Counted = true
 	out.TooLarge = out.Patch.TooLarge
 	out.modeOnly(o)

