@@ -54,7 +54,8 @@ type denySet struct {
 	rules []rule
 	exact map[string]int32   // folded name
 	ext   map[string]int32   // folded extension with its dot
-	globs []int32            // one component, wildcards
+	globs [256][]int32       // one component, wildcards: by the first byte
+	loose []int32            // the same, starting with a wildcard
 	paths []int32            // several components, or anchored
 	stems map[string][]int32 // rules by the stem of an 8.3 name
 	sexts map[string][]int32 // "*.tfstate*" → "tfs": rules by the extension of an 8.3 name
@@ -108,8 +109,10 @@ func (s *denySet) add(r rule) {
 		if _, dup := s.ext[last[1:]]; !dup {
 			s.ext[last[1:]] = i
 		}
+	case hasMeta(last[:1]):
+		s.loose = append(s.loose, i)
 	default:
-		s.globs = append(s.globs, i)
+		s.globs[last[0]] = append(s.globs[last[0]], i)
 	}
 	if lit := strings.TrimRight(last, "*"); single && isExt(lit) && len(lit) > 5 {
 		s.sexts[lit[2:5]] = append(s.sexts[lit[2:5]], i)
@@ -334,9 +337,13 @@ func (s *denySet) match(b []byte) int32 {
 			break
 		}
 	}
-	for _, i := range s.globs {
-		r := &s.rules[i]
-		if globMatch(r.segs[0], b) && !r.excepts(b) {
+	for _, i := range s.globs[b[0]] {
+		if r := &s.rules[i]; globMatch(r.segs[0], b) && !r.excepts(b) {
+			return i
+		}
+	}
+	for _, i := range s.loose {
+		if r := &s.rules[i]; globMatch(r.segs[0], b) && !r.excepts(b) {
 			return i
 		}
 	}
