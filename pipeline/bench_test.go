@@ -196,7 +196,7 @@ func TestAllocations(t *testing.T) {
 		name string
 		pool bool
 		want float64
-	}{{"with the pool", true, 8}, {"without", false, 6}} {
+	}{{"with the pool", true, 8}, {"without", false, 5}} {
 		f := caller1(nopLine(t, c.pool, nil))
 		if got := testing.AllocsPerRun(1000, f); got > c.want {
 			t.Errorf("%s: %v allocations, want at most %v", c.name, got, c.want)
