@@ -276,7 +276,8 @@ func (l *listing) answer() *listOut {
 		}
 	}
 	limit := min(in.Limit, c.Limits.ListMaxEntries)
-	budget := c.Limits.ContentChars()
+	// A long path and glob come back in next, beyond what is set aside for it.
+	budget := c.Limits.ContentChars() - max(textCost(l.start)+textCost(in.Glob)-2000, 0)
 	order, depth := l.order, in.Depth
 	page, rest := pageOf(order, in.Offset, limit)
 	fits := l.fill(page, budget)

@@ -109,12 +109,12 @@ type search struct {
 	searched   int
 	considered int // files that the globs let through
 	skipped    skipped
-	lossy      int // files with bytes that are not UTF-8 among those shown
-	tooLong    bool
+	lossy      int            // files with bytes that are not UTF-8 among those shown
+	tooLong    bool           // some file is too long for multiline only
 	folders    map[string]int // matches by folder, in count mode
 	stats      walk.Stats
 	timeUp     bool
-	symbols    int
+	symbols    int // files that were analysed for definitions
 
 	buf []byte // holds one small file after another
 }

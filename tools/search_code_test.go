@@ -568,3 +568,21 @@ func TestSearchPartialAtTheDeadline(t *testing.T) {
 		t.Errorf("%s", r.Text)
 	}
 }
+
+// Arguments at their longest still leave room for an answer.
+func TestSearchLongArguments(t *testing.T) {
+	f := tooltest.New(t, "")
+	deep := strings.Repeat(strings.Repeat("d", 200)+"/", 18)
+	for i := 0; i < 400; i++ {
+		f.Write(fmt.Sprintf("%sf%03d", deep, i), []byte(strings.Repeat("n", 900)+"\n"))
+	}
+	for _, mode := range []string{"content", "files_with_matches", "count"} {
+		r := f.Call("search_code", args(map[string]any{"pattern": strings.Repeat("n", 900), "path": deep, "glob": "**/" + strings.Repeat("*", 500), "output_mode": mode, "limit": 350}))
+		if r.IsError || r.Structured["complete"] != false || r.Structured["next"] == nil || len(r.Structured["results"].([]any)) == 0 {
+			t.Errorf("%s: %.500s", mode, r.JSON)
+		}
+	}
+	if r := f.Call("list_directory", args(map[string]any{"path": deep, "glob": "**/" + strings.Repeat("*", 500)})); r.IsError || len(r.Structured["folders"].([]any)) == 0 {
+		t.Errorf("%.500s", r.JSON)
+	}
+}

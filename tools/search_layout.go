@@ -86,12 +86,22 @@ func (s *search) answer() *searchOut {
 	case !o.Complete:
 		o.Stopped = "limit"
 	}
-	s.fit(o)
-	if s.in.OutputMode == modeCount && !s.timeUp {
+	budget := s.call.Limits.ContentChars()
+	// Long arguments come back in next, beyond what is set aside for it.
+	in := s.in
+	budget -= max(textCost(in.Pattern)+textCost(in.Path)+textCost(in.Glob)+textCost(in.ExcludeGlob)-2000, 0)
+	if in.OutputMode == modeCount && !s.timeUp {
+		room := budget / 4
 		for _, h := range s.hot() {
+			cost := textCost(h.path) + 40
+			if room -= cost; room < 0 {
+				break
+			}
+			budget -= cost
 			o.hot = append(o.hot, hotFolder{s.call.Texts.Name(shown(h.path)), h.matches})
 		}
 	}
+	s.fit(o, budget)
 	s.notices(o)
 	return o
 }
@@ -134,8 +144,7 @@ func (s *search) next(offset, limit int) *answer.Next {
 
 // fit lays the page out within the budget: whole, then without context, then
 // with narrow lines, then as counts, then with fewer files.
-func (s *search) fit(o *searchOut) {
-	budget := s.call.Limits.ContentChars()
+func (s *search) fit(o *searchOut, budget int) {
 	if s.in.OutputMode != modeContent {
 		s.counts(o, budget)
 		return
