@@ -24,7 +24,8 @@ type command struct {
 	environ        []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	workspace      string // flag
+	workspace      string      // flag
+	given          func() bool // whether the flag is there, be it empty
 }
 
 func run(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -42,6 +43,7 @@ func run(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().StringVar(&c.workspace, "workspace", "", "directory to serve (MCP_SANDBOX__WORKSPACE)")
+	c.given = func() bool { return root.PersistentFlags().Changed("workspace") }
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
 	root.AddCommand(c.serve(), c.call(), c.tools(), c.doctor(), c.version())
 	root.SetArgs(args)
@@ -99,16 +101,26 @@ func (c *command) load(flags map[string]string, http bool) (*app.Config, []app.P
 	if flags == nil {
 		flags = map[string]string{}
 	}
-	if c.workspace != "" {
-		abs, err := filepath.Abs(c.workspace)
-		if err != nil {
-			return nil, nil, &failure{err}
+	if c.given() {
+		dir := c.workspace
+		if dir != "" { // an empty value is refused, like one of the variable
+			abs, err := filepath.Abs(dir)
+			if err != nil {
+				return nil, nil, &failure{err}
+			}
+			dir = abs
 		}
-		flags["MCP_SANDBOX__WORKSPACE"] = abs
+		flags["MCP_SANDBOX__WORKSPACE"] = dir
 	}
 	cfg, problems := app.Load(c.environ, flags)
-	if len(problems) == 0 {
-		problems = app.Check(cfg, http)
+	faulty := map[string]bool{}
+	for _, p := range problems {
+		faulty[p.Setting] = true
+	}
+	for _, p := range app.Check(cfg, http) {
+		if !faulty[p.Setting] {
+			problems = append(problems, p)
+		}
 	}
 	return cfg, problems, nil
 }

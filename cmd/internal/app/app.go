@@ -143,9 +143,9 @@ func (a *App) Close(ctx context.Context) error {
 func (a *App) ToolsHash() string { return a.stages.ToolsHash() }
 
 // Ask sends one JSON-RPC message through the line, in process. The answer is
-// nil for a notification.
+// nil for a notification. It takes nothing from the rate of a client.
 func (a *App) Ask(ctx context.Context, message []byte) ([]byte, error) {
-	s, ok, err := a.stages.Line().Call(ctx, pipeline.Inbound{Raw: message})
+	s, ok, err := a.stages.Line().Call(ctx, pipeline.Inbound{Raw: message, Client: "in process"})
 	if err != nil || !ok {
 		return nil, err
 	}

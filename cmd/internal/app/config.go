@@ -111,7 +111,7 @@ const (
 	kindText kind = iota
 	kindList
 	kindBool
-	kindInt  // a whole number from 1 to the ceiling
+	kindInt  // a whole number from its floor to the ceiling
 	kindMS   // the same, in milliseconds
 	kindEnum // one of the words
 	kindSecrets
@@ -201,9 +201,22 @@ var settings = []setting{
 	{"MCP_LOG__LEVEL", kindEnum, "info", 0, []string{"trace", "debug", "info", "warn", "error"}, "what is logged to stderr", func(c *Config) any { return &c.LogLevel }},
 }
 
+// floors are limits below which no client could work with the server, and the
+// server could not attack itself; 1 where nothing is said.
+var floors = map[string]int64{
+	"MCP_SANDBOX__MAX_PATH_BYTES":   256,
+	"MCP_SEARCH__MAX_PATTERN_CHARS": 16,
+	"MCP_OUTPUT__MAX_CHARS":         1000,
+	"MCP_LIMITS__REQUEST_BYTES":     4096,
+	"MCP_LIMITS__JSON_DEPTH":        8,
+	"MCP_LIMITS__RATE_BURST":        16,
+}
+
+func (s *setting) floor() int64 { return max(1, floors[s.name]) }
+
 // Load reads the settings from an environment of NAME=value lines. Flags win
 // over it: their map goes from a setting's name to its value. All problems are
-// returned at once.
+// returned at once; a setting that has one keeps its default.
 func Load(environ []string, flags map[string]string) (*Config, []Problem) {
 	c := &Config{Origin: map[string]string{}}
 	var problems []Problem
@@ -221,6 +234,7 @@ func Load(environ []string, flags map[string]string) (*Config, []Problem) {
 	}
 	for i := range settings {
 		s := &settings[i]
+		s.set(c, s.initial, false)
 		value, from := s.initial, "default"
 		direct, isDirect := env[s.name]
 		file, isFile := env[s.name+"_FILE"]
@@ -340,12 +354,12 @@ func (s *setting) number(value string, bad func(why, do string) *Problem) (int64
 	if s.kind == kindMS {
 		unit = " milliseconds"
 	}
-	do := fmt.Sprintf("set 1 to %d%s", s.ceiling, unit)
+	do := fmt.Sprintf("set %d to %d%s", s.floor(), s.ceiling, unit)
 	if value == "" || strings.Trim(value, "0123456789") != "" && strings.Trim(strings.TrimPrefix(value, "-"), "0123456789") != "" {
 		return 0, bad("not a whole number", do)
 	}
 	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || n < 1 || n > s.ceiling {
+	if err != nil || n < s.floor() || n > s.ceiling {
 		return 0, bad("out of range", do)
 	}
 	return n, nil

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,4 +157,37 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("workers %d", c.Workers)
 		}
 	})
+}
+
+// TestFloors: below its floor a limit is refused; with all of them at their
+// floors the server still starts, because it can attack itself.
+func TestFloors(t *testing.T) {
+	environ := []string{"MCP_SANDBOX__WORKSPACE=" + t.TempDir(), "MCP_LIMITS__RATE_PER_SECOND=1", "MCP_LIMITS__WORKERS=1", "MCP_LIMITS__QUEUE=1"}
+	for name, floor := range floors {
+		if _, problems := Load([]string{fmt.Sprintf("%s=%d", name, floor-1)}, nil); len(problems) != 1 || problems[0].Why != "out of range" {
+			t.Errorf("%s below its floor: %s", name, lines(problems))
+		}
+		environ = append(environ, fmt.Sprintf("%s=%d", name, floor))
+	}
+	c, problems := Load(environ, nil)
+	if len(problems) > 0 {
+		t.Fatal(lines(problems))
+	}
+	a, err := New(c, Build{Version: "1"}, Logger(io.Discard, "error"), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.end()
+	if err := a.ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFaultyKeepsDefault: a value that is refused leaves the default behind,
+// so that what is judged next is not judged by a zero.
+func TestFaultyKeepsDefault(t *testing.T) {
+	c, problems := Load([]string{"MCP_LIMITS__WORKERS=many", "MCP_SANDBOX__OS_SANDBOX=maybe"}, nil)
+	if len(problems) != 2 || c.Workers != 8 || c.OSSandbox != "auto" {
+		t.Errorf("%d workers, sandbox %q, %s", c.Workers, c.OSSandbox, lines(problems))
+	}
 }

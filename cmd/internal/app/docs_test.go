@@ -121,9 +121,9 @@ func accepted(s *setting) string {
 	case kindBool:
 		return "`true`, `false`"
 	case kindInt:
-		return fmt.Sprintf("1 to %d", s.ceiling)
+		return fmt.Sprintf("%d to %d", s.floor(), s.ceiling)
 	case kindMS:
-		return fmt.Sprintf("1 to %d ms", s.ceiling)
+		return fmt.Sprintf("%d to %d ms", s.floor(), s.ceiling)
 	case kindEnum:
 		return "`" + strings.Join(s.words, "`, `") + "`"
 	case kindList, kindSecrets:

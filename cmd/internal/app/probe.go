@@ -31,6 +31,8 @@ func (a *App) SelfAttack(ctx context.Context) []Probe {
 		switch {
 		case err != nil:
 			p.Saw = "a failure"
+		case r.Invalid:
+			p.Saw = "an error of the protocol"
 		case !r.Denied:
 			p.Saw = "an answer"
 		case !strings.Contains(string(r.Result), `"`+code+`"`) && a.config.Structured:
