@@ -8,13 +8,15 @@ import "slices"
 // whatever the number of keywords, and a text that repeats a keyword costs no
 // more per byte than any other until the keyword is complete.
 type automaton struct {
-	class [256]uint8 // letters share a class with their other case; 0 is "in no keyword"
-	next  []uint16   // state<<shift | class → state
+	class [256]uint32 // letters share a class with their other case; 0 is "in no keyword"
+	// next holds, at state|class, the next state. A state is its number shifted left
+	// by shift, so that stepping is one OR and one load.
+	next  []uint32
 	shift uint
 	// States are numbered so that those which complete a keyword come last.
 	// The scanning loop needs a single comparison to know that nothing ended here.
-	firstHit uint16
-	hits     [][]uint16 // state − firstHit → keywords that end there, longest first
+	firstHit uint32
+	hits     [][]uint16 // (state − firstHit)>>shift → keywords that end there, longest first
 }
 
 func lower(c byte) byte {
@@ -31,7 +33,7 @@ func newAutomaton(keywords []string) *automaton {
 		for i := range len(k) {
 			c := lower(k[i])
 			if a.class[c] == 0 {
-				a.class[c] = uint8(classes)
+				a.class[c] = uint32(classes)
 				classes++
 			}
 		}
@@ -84,18 +86,18 @@ func newAutomaton(keywords []string) *automaton {
 	slices.SortStableFunc(order, func(x, y int) int {
 		return min(len(nodes[x].hits), 1) - min(len(nodes[y].hits), 1)
 	})
-	number := make([]uint16, len(nodes))
+	number := make([]uint32, len(nodes))
 	for n, at := range order {
-		number[at] = uint16(n)
+		number[at] = uint32(n) << a.shift
 	}
-	a.next = make([]uint16, len(nodes)<<a.shift)
-	a.firstHit = uint16(len(nodes))
+	a.next = make([]uint32, len(nodes)<<a.shift)
+	a.firstHit = uint32(len(nodes)) << a.shift
 	for n, at := range order {
 		for c := range width {
 			a.next[n<<a.shift|c] = number[nodes[at].child[c]]
 		}
 		if h := nodes[at].hits; len(h) > 0 {
-			a.firstHit = min(a.firstHit, uint16(n))
+			a.firstHit = min(a.firstHit, number[at])
 			a.hits = append(a.hits, h)
 		}
 	}

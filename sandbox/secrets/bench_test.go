@@ -132,7 +132,7 @@ func TestHostileTextIsCheap(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector changes the cost of everything")
 	}
-	const size = 64 << 10
+	const size = 32 << 10
 	plain := source(t, size)
 	check := func(name, unit string, limit float64) {
 		s := strings.Repeat(unit, size/len(unit)+1)[:size]
@@ -165,7 +165,7 @@ func TestLinear(t *testing.T) {
 	}
 	for _, k := range engine().keys {
 		for _, unit := range []string{k.text, k.text + "=", k.text + "a9.", "'" + k.text + ":"} {
-			short := strings.Repeat(unit, 1+(64<<10)/len(unit))
+			short := strings.Repeat(unit, 1+(12<<10)/len(unit))
 			long := strings.Repeat(short, 8)
 			var a, b float64
 			ok := false

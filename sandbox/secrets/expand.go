@@ -12,6 +12,7 @@ var alphabets = map[byte]string{
 	'b': "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/",
 	'd': "0123456789",
 	'h': "0123456789abcdef",
+	'l': "abcdefghijklmnopqrstuvwxyz0123456789",
 	'u': "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
 	'w': "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
 }

@@ -33,12 +33,12 @@ func Find(s string) []Span {
 	f := finders.Get().(*finder)
 	f.reset(s)
 	m := e.auto
-	var state uint16
-	next, shift, first := m.next, m.shift, m.firstHit
+	next, class, first := m.next, &m.class, m.firstHit
+	state := uint32(0)
 	for i := 0; i < len(s); i++ {
-		state = next[int(state)<<shift|int(m.class[s[i]])]
+		state = next[state|class[s[i]]]
 		if state >= first {
-			for _, k := range m.hits[state-first] {
+			for _, k := range m.hits[(state-first)>>(m.shift&31)] {
 				f.hit(e, &e.keys[k], i+1)
 			}
 		}
@@ -115,7 +115,7 @@ func (f *finder) match(p shape, r Rule, i int) (end int, ok bool) {
 
 // longItem is from how many bytes on an item is remembered; a shape holds at most
 // one that long.
-const longItem = 50
+const longItem = 30
 
 // key is one keyword with the rules that begin at it.
 type key struct {
@@ -213,15 +213,16 @@ func leftEdge(s string, at int) bool {
 	return at >= 6 && s[at-6] == '\\' && s[at-5] == 'u' && isHex(s[at-4:at])
 }
 
-// isFiller reports whether the random part of a token is one byte over and over.
+// isFiller reports whether the random part of a token is filled up with one of the
+// bytes that people write where a value belongs: xxxxxxxx.
 func isFiller(s string) bool {
 	if len(s) < 8 {
 		return false
 	}
-	s = s[:min(len(s), 24)]
+	s = s[:min(len(s), 12)]
 	n := 0
 	for i := 1; i < len(s); i++ {
-		if s[i] == s[i-1] {
+		if s[i] == s[i-1] && (s[i]|0x20 == 'x' || s[i] == '0' || s[i] == '_' || s[i] == '-' || s[i] == '.') {
 			n++
 		}
 	}

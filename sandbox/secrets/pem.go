@@ -77,6 +77,9 @@ func markerAt(s string, i int) (m marker, ok bool) {
 
 // beginBefore finds the BEGIN marker that holds the words "PRIVATE KEY" at s[at:].
 func beginBefore(s string, at int) (m marker, ok bool) {
+	if at == 0 || s[at-1] != ' ' {
+		return m, false
+	}
 	from := max(0, at-maxLabel)
 	b := strings.LastIndex(s[from:at], "BEGIN ")
 	if b < 0 {

@@ -1,5 +1,7 @@
 package secrets
 
+import "slices"
+
 // row is one rule: a line of the table below.
 type row struct {
 	id, what string
@@ -25,10 +27,11 @@ const (
 
 // rules is the table. An earlier row wins where two describe the same bytes, so
 // the assignment rules, which only know a name, come last.
-var rules []row
+var rules = slices.Concat(platformRules(), serviceRules(), contextRules())
 
-func init() {
-	rules = []row{
+// platformRules are private keys, clouds, code hosts and the like.
+func platformRules() []row {
+	return []row{
 		{id: "private-key", what: "private key block", keys: "PRIVATE␠KEY", check: privateKey,
 			fire:  "«-----BEGIN RSA PRIVATE␠KEY-----\\n{b64}\\n{b64}\\n{b20}==\\n-----END RSA PRIVATE␠KEY-----»",
 			quiet: "-----BEGIN PUBLIC KEY-----\\n{b64}\\n-----END PUBLIC KEY-----\nif strings.Contains(s, \"-----BEGIN RSA PRIVATE␠KEY-----\") { return parsePKCS1(s) }"},
@@ -39,12 +42,13 @@ func init() {
 			fire: "x «AKIA{u16}» y\nid=«ASIA{u16}»", quiet: "AKIA{u12}\nxAKIA{u16}\nAKIA{u20}"},
 		{id: "aws-secret-key", what: "AWS secret access key", keys: "secret_access_key secretaccesskey secret-access-key aws_secret_key awssecretkey aws_secret", anyCase: true, check: namedAWSSecret,
 			fire: "aws_secret_access_key = «{b40}»\n\"SecretAccessKey\": \"«{b40}»\"", quiet: "aws_secret_access_key = os.environ[\"X\"]\naws_secret_access_key = {b6}...{b6}"},
-		{id: "aws-bedrock-key", what: "Amazon Bedrock API key", keys: "ABSKQmVkcm9ja0FQSUtleS", shape: `[\w+/]{80,300}=*`, fire: "k «ABSKQmVkcm9ja0FQSUtleS{b110}»", quiet: "ABSKQmVkcm9ja0FQSUtleS{b20}"},
+		{id: "aws-bedrock-key", what: "Amazon Bedrock API key", keys: "ABSKQmVkcm9ja0FQSUtleS", shape: `[\w+/]{80,300}=?=?`, fire: "k «ABSKQmVkcm9ja0FQSUtleS{b110}»", quiet: "ABSKQmVkcm9ja0FQSUtleS{b20}"},
 		{id: "aws-bedrock-session-key", what: "Amazon Bedrock short-lived API key", keys: "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t", shape: `[\w+/=%]{0,4000}`, fire: "k «bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t{b60}»", quiet: "bedrock-api-key-{w10}"},
 
 		{id: "github-token", what: "GitHub token", keys: "ghp_ gho_ ghu_ ghs_ ghr_", shape: `[\w]{36,255}`, fire: "t: «ghp_{w36}»\n«gho_{w36}»\n«ghs_{w36}»\n«ghu_{w36}»\n«ghr_{w76}»", quiet: "ghp_{w20}\nghp_ and gho_ are prefixes"},
 		{id: "github-fine-grained-token", what: "GitHub fine-grained token", keys: "github_pat_", shape: `[\w_]{70,255}`, fire: "«github_pat_{w22}_{w59}»", quiet: "github_pat_{w20}"},
-		{id: "gitlab-token", what: "GitLab token", keys: "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- glrtr- glwt-", shape: `[\w_-]{18,300}[\w_.-]{0,64}`, fire: "«glpat-{w20}»\n«gldt-{w20}»\n«glagent-{w50}»", quiet: "glpat-short\nglpat-your-token"},
+		{id: "gitlab-routable-token", what: "GitLab routable token", keys: "glpat- glrt- glft- glagent- glrtr- gldt-", shape: `[\w_-]{27,300}\.[\w]{9,16}`, fire: "«glrt-t8_{w28}.{l9}»", quiet: "glrt-{w10}.{w9}"},
+		{id: "gitlab-token", what: "GitLab token", keys: "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- glrtr- glwt-", shape: `[\w_-]{18,300}`, fire: "«glpat-{w20}»\n«gldt-{w20}»\n«glagent-{w50}»", quiet: "glpat-short\nglpat-your-token"},
 		{id: "gitlab-runner-token", what: "GitLab runner registration token", keys: "GR1348941", shape: `[\w_-]{20}`, fire: "«GR1348941{w20}»", quiet: "GR1348941"},
 		{id: "gitlab-session", what: "GitLab session cookie", keys: "_gitlab_session=", shape: `[\w]{32}`, fire: "«_gitlab_session={h32}»", quiet: "_gitlab_session=abc"},
 		{id: "slack-token", what: "Slack token", keys: "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe.xoxp- xoxe.xoxb- xoxe- xapp-", shape: `\d[\w_-]{15,300}`, fire: "«xoxb-{d12}-{d12}-{w24}»\n«xoxp-{d11}-{d10}-{d11}-{h32}»\n«xapp-1-{u11}-{d13}-{h64}»", quiet: "xoxb-your-token\nxoxb-12345-abcd"},
@@ -85,7 +89,12 @@ func init() {
 		{id: "telegram-token", what: "Telegram bot token", keys: ":AA", check: telegram, fire: "bot «{d9}:AA{w33}»", quiet: "a:AA{w33}"},
 		{id: "discord-webhook", what: "Discord webhook", keys: "discord.com/api/webhooks/ discordapp.com/api/webhooks/", shape: `\d{17,20}/[\w_-]{60,80}`, fire: "https://«discord.com/api/webhooks/{d18}/{w68}»", quiet: "https://discord.com/api/webhooks/"},
 		{id: "age-key", what: "age secret key", keys: "AGE-SECRET-KEY-1 AGE-SECRET-KEY-PQ-1", shape: `[A-Z0-9]{58,80}`, fire: "«AGE-SECRET-KEY-1{u58}»", quiet: "AGE-SECRET-KEY-1"},
+	}
+}
 
+// contextRules know a credential by what stands around it.
+func contextRules() []row {
+	return []row{
 		{id: "url-credential", what: "password in a URL", keys: "://", check: urlPassword,
 			fire:  "postgres://app:«{w12}»@db.internal:5432/x\nhttps://«{h40}»@example.org/r.git",
 			quiet: "https://example.org/a@b\nf\"postgresql://{auth}@{self.h}:{self.p}/{self.d}\"\nhttps://user:password@example.org\nssh://git@example.org/x"},

@@ -33,3 +33,85 @@ func show(s string, spans []Span) string {
 	}
 	return b.String()
 }
+
+func TestTable(t *testing.T) {
+	if len(rules) < 20 || len(rules) > maxRules {
+		t.Errorf("%d rules", len(rules))
+	}
+	if rules[rulePrivateKey].id != "private-key" || rules[ruleOpenKey].id != "private-key-unterminated" {
+		t.Error("the rules of pem.go are not where their numbers say")
+	}
+	seen := map[string]bool{}
+	for r := range rules {
+		row := &rules[r]
+		if seen[row.id] || strings.Trim(row.id, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			t.Errorf("id %q", row.id)
+		}
+		seen[row.id] = true
+		if (row.shape == "") == (row.check == nil) && Rule(r) != ruleOpenKey {
+			t.Errorf("%s: needs a shape or a check", row.id)
+		}
+		long := 0
+		for _, it := range engine().shapes[r] {
+			if it.max >= longItem {
+				long++
+			}
+		}
+		if long > 1 {
+			t.Errorf("%s: %d items of %d bytes and more; one can be remembered", row.id, long, longItem)
+		}
+	}
+}
+
+func TestShapeNotation(t *testing.T) {
+	for _, c := range []struct {
+		shape, text string
+		want        int // bytes matched, -1 for none
+	}{
+		{`\d{3}`, "1234", 3}, {`\d{3}`, "12x", -1}, {`[a-c]+x`, "abcx", 4}, {`[a-c]*x`, "x", 1}, {`a?b`, "b", 1},
+		{`[\w_]{2,3}\.`, "a_9.", 4}, {`\.{1}`, ".", 1}, {`x{2,}`, "xxxx", 4}, {`a{1,2}a`, "aa", -1}, // nothing is given back
+	} {
+		p, err := parseShape(c.shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := p.match(c.text, 0)
+		if !ok {
+			got = -1
+		}
+		if got != c.want {
+			t.Errorf("%s on %q: %d, want %d", c.shape, c.text, got, c.want)
+		}
+	}
+	for _, bad := range []string{`[a`, `\`, `a{`, `a{x}`, `a{1,x}`, `(a)`, `a|b`, `^`, `.`} {
+		if _, err := parseShape(bad); err == nil {
+			t.Errorf("%s was accepted", bad)
+		}
+	}
+}
+
+// The automaton finds every keyword that a search for each one alone finds.
+func TestAutomaton(t *testing.T) {
+	words := []string{"he", "she", "his", "hers", "S", "sh-", "aab", "ab"}
+	a := newAutomaton(words)
+	for _, text := range []string{"ushers", "SHE SELLS his-sh-HERS", "aaab", "", "hehehe", "\xff\x00she"} {
+		var got, want int
+		state := uint32(0)
+		for i := range len(text) {
+			state = a.next[state|a.class[text[i]]]
+			if state >= a.firstHit {
+				got += len(a.hits[(state-a.firstHit)>>a.shift])
+			}
+		}
+		for _, w := range words {
+			for i := range text {
+				if i+len(w) <= len(text) && strings.EqualFold(text[i:i+len(w)], w) {
+					want++
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %d hits, want %d", text, got, want)
+		}
+	}
+}
