@@ -154,7 +154,6 @@ type value struct {
 	tight    bool // NAME=value: no blank around the sign, as in an environment file
 	colon    bool
 	dash     bool // name - 'value'
-	space    bool // password value, as in .netrc
 	markup   bool // <name>value</name>
 }
 

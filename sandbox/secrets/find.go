@@ -120,7 +120,6 @@ const longItem = 30
 // key is one keyword with the rules that begin at it.
 type key struct {
 	text  string
-	exact bool // case matters to at least one rule
 	rules []Rule
 }
 

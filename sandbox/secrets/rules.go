@@ -47,8 +47,7 @@ func platformRules() []row {
 
 		{id: "github-token", what: "GitHub token", keys: "ghp_ gho_ ghu_ ghs_ ghr_", shape: `[\w]{36,255}`, fire: "t: «ghp_{w36}»\n«gho_{w36}»\n«ghs_{w36}»\n«ghu_{w36}»\n«ghr_{w76}»", quiet: "ghp_{w20}\nghp_ and gho_ are prefixes"},
 		{id: "github-fine-grained-token", what: "GitHub fine-grained token", keys: "github_pat_", shape: `[\w_]{70,255}`, fire: "«github_pat_{w22}_{w59}»", quiet: "github_pat_{w20}"},
-		{id: "gitlab-routable-token", what: "GitLab routable token", keys: "glpat- glrt- glft- glagent- glrtr- gldt-", shape: `[\w_-]{27,300}\.[\w]{9,16}`, fire: "«glrt-t8_{w28}.{l9}»", quiet: "glrt-{w10}.{w9}"},
-		{id: "gitlab-token", what: "GitLab token", keys: "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- glrtr- glwt-", shape: `[\w_-]{18,300}`, fire: "«glpat-{w20}»\n«gldt-{w20}»\n«glagent-{w50}»", quiet: "glpat-short\nglpat-your-token"},
+		{id: "gitlab-token", what: "GitLab token", keys: "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- glrtr- glwt-", check: gitlab, fire: "«glrt-t8_{w28}.{l9}»\n«glpat-{w20}»\n«gldt-{w20}»\n«glagent-{w50}»", quiet: "glpat-short\nglpat-your-token"},
 		{id: "gitlab-runner-token", what: "GitLab runner registration token", keys: "GR1348941", shape: `[\w_-]{20}`, fire: "«GR1348941{w20}»", quiet: "GR1348941"},
 		{id: "gitlab-session", what: "GitLab session cookie", keys: "_gitlab_session=", shape: `[\w]{32}`, fire: "«_gitlab_session={h32}»", quiet: "_gitlab_session=abc"},
 		{id: "slack-token", what: "Slack token", keys: "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe.xoxp- xoxe.xoxb- xoxe- xapp-", shape: `\d[\w_-]{15,300}`, fire: "«xoxb-{d12}-{d12}-{w24}»\n«xoxp-{d11}-{d10}-{d11}-{h32}»\n«xapp-1-{u11}-{d13}-{h64}»", quiet: "xoxb-your-token\nxoxb-12345-abcd"},

@@ -338,3 +338,24 @@ func sasSignature(f *finder, r Rule, at, end int) {
 }
 
 var sasTail = mustShape(`[\w%+/=_-]{40,200}`)
+
+// gitlab is a prefixed token, which may have a short second part behind a dot.
+func gitlab(f *finder, r Rule, at, end int) {
+	s := f.s
+	if !leftEdge(s, at) {
+		return
+	}
+	stop, ok := f.match(gitlabShape, r, end)
+	if !ok || isFiller(s[end:stop]) {
+		return
+	}
+	if more, ok := gitlabTail.match(s, stop); ok {
+		stop = more
+	}
+	f.add(at, stop, r)
+}
+
+var (
+	gitlabShape = mustShape(`[\w_-]{18,300}`)
+	gitlabTail  = mustShape(`\.[\w]{9,16}`)
+)
