@@ -67,6 +67,7 @@ func TestSymbolOverloadsAndQualifiedNames(t *testing.T) {
 		{"kind", `{"name":"M","kind":"function"}`, []string{"go/b.go:9-9 function M parsed"}},
 		{"prefix ignores case", `{"name":"fie","match":"prefix"}`, []string{"go/a.go:3-3 field A.Field parsed"}},
 		{"contains", `{"name":"IEL","match":"contains"}`, []string{"go/a.go:3-3 field A.Field parsed"}},
+		{"a mixed answer says how each was found", `{"name":"c","match":"prefix"}`, []string{"java/C.java:1-5 class C scanned"}},
 		{"a folder", `{"name":"M","path":"go"}`, []string{"go/a.go:5-5 method A.M parsed", "go/b.go:5-7 method B.M parsed", "go/b.go:9-9 function M parsed"}},
 		{"a file", `{"name":"M","path":"./go/a.go"}`, []string{"go/a.go:5-5 method A.M parsed"}},
 		{"an ignored folder that is named", `{"name":"M","path":"node_modules"}`, []string{"node_modules/m.go:2-2 function M parsed"}},
@@ -128,6 +129,16 @@ func TestSymbolProse(t *testing.T) {
 	}
 }
 
+func TestSymbolMixedMethods(t *testing.T) {
+	f := tooltest.New(t, `
+		a.go = package a\nfunc Same() {}\n
+		b.ts = function Same() {}\n`)
+	r := f.Call("find_symbol", `{"name":"Same"}`)
+	if !strings.HasPrefix(r.Outside, "2 definitions of Same (1 parsed, 1 scanned)") || !strings.Contains(r.Inside, "b.ts:1  function Same (scanned)  function Same()") {
+		t.Errorf("%s", r.Text)
+	}
+}
+
 // TestSymbolUnsupported: what has no scanner is named, never an empty list in silence.
 func TestSymbolUnsupported(t *testing.T) {
 	f := tooltest.New(t, symbolTree+"y.ZIG = x\nz.lua = y\n")
@@ -171,7 +182,15 @@ func TestSymbolNothingFound(t *testing.T) {
 			t.Errorf("%s: %s\n%s", name, r.JSON, r.Text)
 		}
 	}
-	r := f.Call("find_symbol", `{"name":"Server","kind":"function"}`)
+	r := f.Call("find_symbol", `{"name":"Strat","path":"s.go"}`)
+	if got := stringList(r, "similar"); !strings.HasPrefix(got, "Server.Start") {
+		t.Errorf("in one file: similar %q", got)
+	}
+	r = f.Call("find_symbol", `{"name":"größe","match":"contains"}`)
+	if member(r, "total") != 0.0 {
+		t.Errorf("%s", r.JSON)
+	}
+	r = f.Call("find_symbol", `{"name":"Server","kind":"function"}`)
 	if !strings.Contains(notices(r), "1 symbol of this name has another kind") || r.Structured["similar"] != nil {
 		t.Errorf("%s", r.JSON)
 	}

@@ -181,6 +181,9 @@ func (b *blanker) enter(i int, f *frame) int {
 	n := i + len(f.interp)
 	b.space(i, n)
 	b.out[n-1] = b.src[n-1]
+	if f.interp == "{$" { // PHP: the brace stands first
+		b.out[i] = '{'
+	}
 	b.stack = append(b.stack, frame{until: until, kind: f.kind, start: i})
 	b.prev = n - 1
 	return n

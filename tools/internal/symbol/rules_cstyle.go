@@ -15,6 +15,9 @@ var (
 func cDetect(s *scanner, i int) {
 	top := s.top()
 	if !s.toks[i].word {
+		if s.ch(i) == '{' && s.anonymous(i) {
+			return
+		}
 		if top.kind == inType || top.kind == inSpace || top.kind == inEnum && !top.first {
 			switch s.ch(i) {
 			case ';', '=':
@@ -40,6 +43,9 @@ func cDetect(s *scanner, i int) {
 		return
 	case "typedef":
 		s.cTypedef(i)
+		return
+	case "template":
+		s.quiet = max(s.quiet, s.angles(i+1))
 		return
 	case "using":
 		if s.isName(i+1) && s.ch(i+2) == '=' {
@@ -215,6 +221,50 @@ func (s *scanner) cTypeBefore(i int) bool {
 		return s.isName(i-1) && !cNotTypes[s.text(i-1)] && !keyword
 	case '*', '&', '>', ']', '?':
 		return true
+	case ')':
+		if m := s.match[i-1]; m > 0 {
+			w := s.text(int(m) - 1)
+			return w == "decltype" || w == "__attribute__" || w == "__declspec" || w == "alignas"
+		}
+	}
+	return false
+}
+
+// anonymous claims the brace at i when it opens the body of an anonymous class (new X() {) or of an enumeration
+// constant (Java), whose methods are definitions too.
+func (s *scanner) anonymous(i int) bool {
+	if s.l.name != "java" || s.match[i] < 0 {
+		return false
+	}
+	if _, taken := s.blocks[int32(i)]; taken {
+		return false
+	}
+	container := s.top().container
+	j := i - 1
+	if s.ch(j) == ')' && s.match[j] > 0 {
+		j = int(s.match[j]) - 1
+	} else if s.top().kind != inEnum {
+		return false
+	}
+	if t := s.top(); t.kind == inEnum && t.first {
+		if !s.isName(j) {
+			return false
+		}
+		s.blocks[int32(i)] = block{kind: inType, container: container + "." + s.text(j)}
+		return true
+	}
+	for n := 0; n < 60 && j > 0; n, j = n+1, j-1 {
+		s.fuel--
+		switch s.ch(j) {
+		case 0:
+			if s.is(j, "new") {
+				s.blocks[int32(i)] = block{kind: inType, container: container}
+				return true
+			}
+		case '.', '<', '>', ',', '?', '[', ']', '&':
+		default:
+			return false
+		}
 	}
 	return false
 }

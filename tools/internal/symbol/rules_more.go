@@ -36,6 +36,9 @@ func rustDetect(s *scanner, i int) {
 	top := s.top()
 	w := s.text(i)
 	name := i + 1
+	if s.is(name, "r") && s.ch(name+1) == '#' { // r#type: a keyword used as a name
+		name += 2
+	}
 	plain := func(k Kind, open, end int, inner blockKind) {
 		s.add(decl{kind: k, name: name, first: s.rustBegin(i), open: open, end: end, sigEnd: end, inner: inner})
 	}

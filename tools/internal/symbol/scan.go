@@ -54,6 +54,7 @@ type scanner struct {
 	stack  []block
 	fuel   int // look-ahead steps left: keeps hostile text linear
 	assign int // index of the last = outside brackets
+	quiet  int // C++: token behind template<…>, whose = are no assignments
 	member int // JavaScript: token behind a decorator, where a member begins
 	stmt   int // index of the token that begins the current statement
 	lines  lineIndex
@@ -106,7 +107,7 @@ func scan(l *language, src string) ([]Symbol, bool) {
 			}
 			s.stmt = i + 1
 		case '=':
-			if s.r.cStyle {
+			if s.r.cStyle && i >= s.quiet {
 				s.r.detect(s, i)
 				if s.assign < s.stmt {
 					s.assign = i

@@ -147,7 +147,7 @@ func checkBlank(t *testing.T, src, got string) {
 		if (src[i] == '\n') != (got[i] == '\n') {
 			t.Fatalf("line end at byte %d changed", i)
 		}
-		if got[i] != src[i] && strings.IndexByte(" \"'{(;", got[i]) < 0 {
+		if got[i] != src[i] && strings.IndexByte(" \"'{(;$", got[i]) < 0 {
 			t.Fatalf("byte %d became %q", i, got[i])
 		}
 	}
