@@ -2,13 +2,11 @@ package tools
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"mcp-devserver/sandbox"
-	"mcp-devserver/sandbox/answer"
 )
 
 // Env is what the tools of a process share. Its fields must not change once it
@@ -111,12 +109,4 @@ func (m *Memory) Hold(ctx context.Context, n int64) (release func(), err error) 
 		return nil, sandbox.Refuse(sandbox.Busy, sandbox.Args{"n": 8, "retry_after_ms": int(m.wait / time.Millisecond)})
 	}
 	return func() { m.sem.Release(n) }, nil
-}
-
-// stopped maps the reason a loop ended early to the word in the answer.
-func stoppedBy(err error) answer.Word {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return "time"
-	}
-	return "limit"
 }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -14,28 +17,40 @@ import (
 )
 
 func (c *command) serve() *cobra.Command {
-	var transport string
+	var transport, listen string
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve a client over stdio",
-		Long: "serve speaks MCP over stdin and stdout until stdin ends. Logs and problems go to\nstderr.\n\n" +
+		Short: "Serve clients over stdio or HTTP",
+		Long: "serve speaks MCP over stdin and stdout until stdin ends, or over HTTP until a\nsignal asks for the end. Logs and problems go to stderr.\n\n" +
 			"Exit codes: 0 the client closed stdin, or a signal asked for the end;\n1 an unexpected failure; 2 usage; 78 the configuration was refused.",
+		Example: `  mcp-devserver --workspace . serve
+  mcp-devserver --workspace . serve --transport http --listen 127.0.0.1:8080`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if transport != "stdio" {
-				return fmt.Errorf("%w: --transport takes stdio", errUsage)
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			switch transport {
+			case "stdio":
+				if cmd.Flags().Changed("listen") {
+					return fmt.Errorf("%w: --listen needs --transport http", errUsage)
+				}
+				return c.serveStdio(ctx)
+			case "http":
+				return c.serveHTTP(ctx, listen)
 			}
-			return c.serveStdio(cmd)
+			return fmt.Errorf("%w: --transport takes stdio or http", errUsage)
 		},
 	}
-	cmd.Flags().StringVar(&transport, "transport", "stdio", "stdio")
+	cmd.Flags().StringVar(&transport, "transport", "stdio", "stdio or http")
+	cmd.Flags().StringVar(&listen, "listen", "", "address for HTTP (MCP_HTTP__ADDRESS)")
 	return cmd
 }
 
-// serveStdio opens everything first, then confines nothing late: settings and
-// secrets, the time zone, the descriptors, the workspace. The wall that the
-// kernel keeps belongs between prepare and serving.
-func (c *command) serveStdio(cmd *cobra.Command) error {
+// Both ways to serve pass the same phases, so that nothing is opened late: read
+// the settings and secrets, open the listener, shut the descriptors, build the
+// server. The wall that the kernel keeps belongs after prepare.
+
+func (c *command) serveStdio(ctx context.Context) error {
 	cfg, err := c.config(nil, false, true)
 	if err != nil {
 		return err
@@ -43,13 +58,44 @@ func (c *command) serveStdio(cmd *cobra.Command) error {
 	prepare(cfg)
 	// A client that went away shows as a failed write, not as a signal.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	a, err := app.New(cfg, build(), app.Logger(c.stderr, cfg.LogLevel), "stdio")
 	if err != nil {
 		return &failure{err}
 	}
 	return served(a.ServeStdio(ctx, c.stdin, c.stdout))
+}
+
+func (c *command) serveHTTP(ctx context.Context, listen string) error {
+	flags := map[string]string{}
+	if listen != "" {
+		flags["MCP_HTTP__ADDRESS"] = listen
+	}
+	cfg, err := c.config(flags, true, true)
+	if err != nil {
+		return err
+	}
+	var pair *tls.Certificate
+	if cfg.TLSCertFile != "" {
+		p, err := tls.LoadX509KeyPair(cfg.TLSCertFile, cfg.TLSKeyFile)
+		if err != nil {
+			return &failure{err}
+		}
+		pair = &p
+	}
+	l, err := net.Listen("tcp", cfg.HTTPAddress)
+	if err != nil {
+		fmt.Fprintf(c.stderr, "refused: MCP_HTTP__ADDRESS: found %q: it cannot be listened on; set another address or port\n", cfg.HTTPAddress)
+		return exitError(exitRefused)
+	}
+	prepare(cfg)
+	log := app.Logger(c.stderr, cfg.LogLevel)
+	a, err := app.New(cfg, build(), log, "http")
+	if err != nil {
+		l.Close()
+		return &failure{err}
+	}
+	log.Info().Str("address", l.Addr().String()).Str("path", cfg.HTTPPath).Bool("tls", pair != nil).Msg("listening")
+	return served(a.ServeHTTP(ctx, l, pair))
 }
 
 func prepare(cfg *app.Config) {

@@ -55,6 +55,8 @@ type App struct {
 	stages *stages.Stages
 	// attacking keeps the server's attacks on itself out of the log.
 	attacking atomic.Bool
+	fullSince atomic.Int64 // Unix nanoseconds; 0 while the pool has room
+	gitFound  bool
 }
 
 // memoryBytes bounds the files, blobs and diffs in flight.
@@ -69,9 +71,11 @@ func New(c *Config, b Build, log zerolog.Logger, transport string) (*App, error)
 	}
 	a := &App{config: c, build: b, log: log, ws: ws}
 	report := audit(log, transport)
+	e := env(c, ws)
+	a.gitFound = e.Git.Binary != ""
 	a.stages, err = stages.New(stages.Options{
 		Tools:        tools.All(),
-		Env:          env(c, ws),
+		Env:          e,
 		Server:       stages.Server{Name: Name, Version: b.Version, Title: "MCP Developer Server"},
 		Workers:      int(c.Workers),
 		Queue:        int(c.Queue),

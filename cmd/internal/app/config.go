@@ -68,6 +68,7 @@ type Config struct {
 	TLSCertFile    string
 	TLSKeyFile     string
 	BehindProxy    bool
+	TrustedProxies []string
 	MaxConnections int64
 	MaxHeaderBytes int64
 	ReadTimeout    time.Duration
@@ -191,6 +192,7 @@ var settings = []setting{
 	{"MCP_HTTP__TLS_CERT_FILE", kindText, "", 0, nil, "PEM certificate chain; with the key it turns TLS on", func(c *Config) any { return &c.TLSCertFile }},
 	{"MCP_HTTP__TLS_KEY_FILE", kindText, "", 0, nil, "PEM private key", func(c *Config) any { return &c.TLSKeyFile }},
 	{"MCP_HTTP__BEHIND_PROXY", kindBool, "false", 0, nil, "a proxy in front ends TLS", func(c *Config) any { return &c.BehindProxy }},
+	{"MCP_HTTP__TRUSTED_PROXIES", kindList, "", 50, nil, "addresses or networks whose X-Forwarded-For tells clients apart for the rate limit, comma-separated", func(c *Config) any { return &c.TrustedProxies }},
 	{"MCP_HTTP__MAX_CONNECTIONS", kindInt, "256", 65_536, nil, "connections open at one time", func(c *Config) any { return &c.MaxConnections }},
 	{"MCP_HTTP__MAX_HEADER_BYTES", kindInt, "16384", mib, nil, "bytes of a request's headers", func(c *Config) any { return &c.MaxHeaderBytes }},
 	{"MCP_HTTP__READ_TIMEOUT_MS", kindMS, "10000", 120_000, nil, "time in which a client must send a request", func(c *Config) any { return &c.ReadTimeout }},

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -168,6 +169,14 @@ var refusals = []refusal{
 			return one(Problem{Setting: "MCP_HTTP__TLS_CERT_FILE", Why: "certificate and key do not load as a pair", Do: "name PEM files that belong together"})
 		}
 		return nil
+	}},
+	{"proxy-names", true, func(c *Config, f *facts) (out []Problem) {
+		for _, v := range c.TrustedProxies {
+			if _, err := prefix(v); err != nil {
+				out = append(out, Problem{Setting: "MCP_HTTP__TRUSTED_PROXIES", Found: strconv.Quote(v), Why: "neither an address nor a network", Do: "list addresses such as 10.0.0.7 or networks such as 10.0.0.0/8"})
+			}
+		}
+		return out
 	}},
 	{"no-rate-limit", false, func(c *Config, f *facts) []Problem {
 		if !f.http || c.RateLimit {
@@ -396,6 +405,14 @@ func homes() []string {
 		}
 	}
 	return list
+}
+
+// prefix reads an address or a network.
+func prefix(s string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(s); err == nil {
+		return a.Prefix(a.BitLen())
+	}
+	return netip.ParsePrefix(s)
 }
 
 func loopback(address string) bool {

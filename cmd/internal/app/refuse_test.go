@@ -62,6 +62,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"clear-text":    {func(c *Config, f *facts) { exposed(c); c.BehindProxy = false }},
 		"tls-pair":      {func(c *Config, f *facts) { c.TLSCertFile = open }, func(c *Config, f *facts) { c.TLSCertFile, c.TLSKeyFile = open, open }},
+		"proxy-names":   {func(c *Config, f *facts) { c.TrustedProxies = []string{"10.0.0.1", "10.0.0.0/8", "proxy.internal"} }},
 		"no-rate-limit": {func(c *Config, f *facts) { c.RateLimit = false }},
 		"chatty-log":    {func(c *Config, f *facts) { c.LogLevel = "debug" }},
 		"git-binary":    {func(c *Config, f *facts) { c.GitBinary = "git" }, func(c *Config, f *facts) { c.GitBinary, f.git.path = "/no/git", "" }},

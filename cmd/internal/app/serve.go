@@ -2,14 +2,19 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	stdlog "log"
+	"net"
 	"strings"
 	"time"
 
+	"mcp-devserver/cmd/internal/httpd"
 	"mcp-devserver/cmd/internal/stdio"
 	"mcp-devserver/pipeline"
+	"mcp-devserver/stages/wire"
 )
 
 // SelfAttackError says that an attack on the finished server got through.
@@ -47,6 +52,92 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
 	}
 	err := stdio.Serve(ctx, a.stages.Line(), in, out, stdio.Options{MaxLine: int(a.config.RequestBytes)})
 	return errors.Join(err, a.end())
+}
+
+// ServeHTTP serves clients over HTTP on l, which it closes, until ctx ends;
+// then work in flight gets the grace of the settings. The error is nil for an
+// orderly end.
+func (a *App) ServeHTTP(ctx context.Context, l net.Listener, pair *tls.Certificate) error {
+	if err := a.ready(ctx); err != nil {
+		l.Close()
+		return err
+	}
+	c := a.config
+	o := httpd.Options{
+		Path: c.HTTPPath, Tokens: c.AuthTokens, Origins: c.AllowedOrigins, Hosts: c.AllowedHosts,
+		MaxBody: c.RequestBytes, MaxConnections: int(c.MaxConnections), MaxHeaderBytes: int(c.MaxHeaderBytes),
+		ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout, IdleTimeout: c.IdleTimeout,
+		Ready: a.Readiness, ErrorLog: stdlog.New(a.log.With().Str("level", "warn").Str("transport", "http").Logger(), "", 0),
+	}
+	for _, s := range c.TrustedProxies {
+		p, err := prefix(s)
+		if err != nil {
+			l.Close()
+			return fmt.Errorf("trusted proxy: %w", err)
+		}
+		o.TrustedProxies = append(o.TrustedProxies, p)
+	}
+	if pair != nil {
+		o.TLS = &tls.Config{Certificates: []tls.Certificate{*pair}, MinVersion: tls.VersionTLS12}
+	}
+	s, err := httpd.New(a.stages.Line(), o)
+	if err != nil {
+		l.Close()
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		grace, cancel := context.WithTimeout(context.Background(), c.ShutdownGrace)
+		defer cancel()
+		stopped := s.Shutdown(grace)
+		if errors.Is(stopped, context.DeadlineExceeded) {
+			a.log.Warn().Msg("requests that outlasted the shutdown's grace were cancelled")
+			stopped = nil
+		}
+		err = errors.Join(stopped, <-ended)
+	}
+	return errors.Join(err, a.end())
+}
+
+// fullFor is how long the pool may be full before the server calls itself
+// unready.
+const fullFor = 5 * time.Second
+
+// Readiness answers /readyz: a JSON object, and whether the server can serve.
+// It names no path.
+func (a *App) Readiness() ([]byte, bool) {
+	checks := map[string]string{"workspace": "ok", "pool": "ok", "git": "ok", "sandbox": "degraded"}
+	ok := true
+	if err := a.ws.Same(); err != nil {
+		checks["workspace"], ok = "fail", false
+	}
+	if running, waiting := a.stages.Load(); running < int(a.config.Workers) || waiting < int(a.config.Queue) {
+		a.fullSince.Store(0)
+	} else if now := time.Now().UnixNano(); !a.fullSince.CompareAndSwap(0, now) && now-a.fullSince.Load() > int64(fullFor) {
+		checks["pool"], ok = "fail", false
+	}
+	if a.stages.Line().Stuck() > 0 {
+		checks["pool"] = "degraded"
+		ok = false
+	}
+	switch {
+	case !a.config.GitEnabled:
+		checks["git"] = "disabled"
+	case !a.gitFound:
+		checks["git"] = "degraded"
+	}
+	if a.config.OSSandbox == "external" {
+		checks["sandbox"] = "ok"
+	}
+	status := "ready"
+	if !ok {
+		status = "unready"
+	}
+	return fmt.Appendf(nil, `{"status":%q,"revision":%q,"checks":{"workspace":%q,"pool":%q,"git":%q,"sandbox":%q}}`,
+		status, wire.Revision, checks["workspace"], checks["pool"], checks["git"], checks["sandbox"]), ok
 }
 
 // end closes what a transport has finished with: nobody waits for an answer
