@@ -399,3 +399,19 @@ func TestGitCancelled(t *testing.T) {
 		t.Errorf("%s", r.Text)
 	}
 }
+
+// In a container the files often belong to another user than the server. Git
+// would refuse the repository; read as objects alone it is served, with a notice.
+func TestGitForeignOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	f := gitRepo(t, logHistory+`
+		chown -R 12345 .`)
+	for _, tool := range []string{"git_log", "git_diff"} {
+		r := f.Call(tool, "")
+		if r.IsError || !strings.Contains(r.Text, "the repository belongs to another user") {
+			t.Errorf("%s: %s", tool, r.Text)
+		}
+	}
+}

@@ -131,10 +131,14 @@ func env(c *Config, ws *sandbox.Workspace) *tools.Env {
 			g.Binary = f.path
 		}
 	}
-	return &tools.Env{
+	e := &tools.Env{
 		Workspace: ws, Limits: l, Git: g, Gitignore: c.RespectGitignore,
 		Memory: tools.NewMemory(memoryBytes, time.Second),
 	}
+	if g.Binary != "" {
+		_ = e.StartGit() // what is wrong with the program, the settings have said; the tools answer git_unavailable
+	}
+	return e
 }
 
 // Close ends the server: what is in flight is answered until ctx ends, then

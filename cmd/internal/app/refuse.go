@@ -215,8 +215,8 @@ var refusals = []refusal{
 			return one(Problem{Setting: "MCP_GIT__ENABLED", Why: "git was not found", Do: "install git or set false"})
 		case f.git.script:
 			return one(Problem{Setting: "MCP_GIT__BINARY", Why: "git is a wrapper script, which would run an interpreter", Do: "name the program itself"})
-		case f.git.version[0] < 2 || f.git.version[0] == 2 && f.git.version[1] < 32:
-			return one(Problem{Setting: "MCP_GIT__BINARY", Found: fmt.Sprintf("git %d.%d", f.git.version[0], f.git.version[1]), Why: "older than 2.32, which cannot be shut off from the user's configuration", Do: "install a newer git or set MCP_GIT__ENABLED=false"})
+		case f.git.version[0] < 2 || f.git.version[0] == 2 && f.git.version[1] < 36:
+			return one(Problem{Setting: "MCP_GIT__BINARY", Found: fmt.Sprintf("git %d.%d", f.git.version[0], f.git.version[1]), Why: "older than 2.36, which cannot read many objects in one run (cat-file --batch-command)", Do: "install a newer git or set MCP_GIT__ENABLED=false"})
 		}
 		return nil
 	}},

@@ -70,7 +70,7 @@ func TestRefusals(t *testing.T) {
 		"git": {
 			func(c *Config, f *facts) { f.git.path = "" },
 			func(c *Config, f *facts) { f.git.script = true },
-			func(c *Config, f *facts) { f.git.version = [2]int{2, 31} },
+			func(c *Config, f *facts) { f.git.version = [2]int{2, 35} },
 			func(c *Config, f *facts) { f.git.version = [2]int{1, 99} },
 		},
 		"git-external": {func(c *Config, f *facts) { c.GitAllowExternal = true }},

@@ -95,6 +95,7 @@ func TestWorkTree(t *testing.T) {
 		{"filter driver", `echo '*.txt filter=z' > .gitattributes; git config filter.z.clean 'tr a-z A-Z'; echo x >> a.txt`, []string{"M a.txt +1 -0 filtered"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			f := newFixture(t)
 			f.sh(worktreeBase)
 			f.sh(c.setup)
@@ -265,11 +266,8 @@ func TestAttributesAgainstGit(t *testing.T) {
 	f.write(".git/info/attributes", "override.txt -text\n")
 	f.sh(`mkdir -p "$OUT/x"`)
 	a := f.repo().Attributes()
-	var names []string
-	for _, n := range []string{"a.txt", "d/a.txt", "docs/a.txt", "docs/sub.txt", "top.md", "d/top.md", "docs/r.md", "docs/x/r.md", "docs/deep.go", "docs/x/y/deep.go", "gen/a", "x/gen/a", "x/gen/y/a",
-		"go.lock", "abc", "a/c", "xa.c", "wa.c", "bb.h", "ab.h", "neg", "vendor/a/b", "vendor", "nodiff.txt", "z.pb.go", "esc*d", "escxd", "override.txt", "un.txt", "dir/x", "b.bin"} {
-		names = append(names, n)
-	}
+	names := []string{"a.txt", "d/a.txt", "docs/a.txt", "docs/sub.txt", "top.md", "d/top.md", "docs/r.md", "docs/x/r.md", "docs/deep.go", "docs/x/y/deep.go", "gen/a", "x/gen/a", "x/gen/y/a",
+		"go.lock", "abc", "a/c", "xa.c", "wa.c", "bb.h", "ab.h", "neg", "vendor/a/b", "vendor", "nodiff.txt", "z.pb.go", "esc*d", "escxd", "override.txt", "un.txt", "dir/x", "b.bin"}
 	for _, n := range names {
 		out := f.sh("git check-attr text eol crlf filter linguist-generated diff -- '" + n + "' | sed 's/^.*: \\([a-z-]*\\): /\\1=/'")
 		v := map[string]string{}

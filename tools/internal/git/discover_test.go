@@ -64,6 +64,7 @@ var places = []struct {
 func TestPlaces(t *testing.T) {
 	for _, p := range places {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			f := newFixture(t)
 			f.sh(twoCommits)
 			f.sh(p.setup)
@@ -103,6 +104,7 @@ func TestAllowExternal(t *testing.T) {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			f := newFixture(t)
 			f.sh(twoCommits)
 			f.sh(p.setup)

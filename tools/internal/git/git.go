@@ -28,7 +28,9 @@
 //
 // # Limits
 //
-// Only the repository whose .git lies at the root of the workspace is read.
+// Git 2.36 or later is needed (cat-file --batch-command). At start every git
+// opens the null device for reading and writing, so a confinement must leave
+// that open. Only the repository whose .git lies at the root of the workspace is read.
 // Submodules are not entered. Content that a filter driver would transform (for
 // example Git LFS) is compared as it is stored.
 package git

@@ -13,7 +13,7 @@ import (
 
 // fixture is a workspace with a place beside it that is outside.
 type fixture struct {
-	t    *testing.T
+	t    testing.TB
 	ws   string // the root
 	out  string // outside
 	mark string // a file that exists once a planted program has run
@@ -22,7 +22,7 @@ type fixture struct {
 }
 
 // newFixture makes an empty workspace that is a git repository on branch main.
-func newFixture(t *testing.T) *fixture {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

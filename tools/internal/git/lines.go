@@ -108,6 +108,10 @@ func (d *differ) stretch(a0, a1, b0, b1, depth int) {
 		d.add(edit{a0, a1, b0, b1})
 		return
 	}
+	if (a1-a0)*(b1-b0) <= 64 && disjoint(d.x[a0:a1], d.y[b0:b1]) {
+		d.add(edit{a0, a1, b0, b1}) // most stretches between anchors: nothing to search
+		return
+	}
 	found := lcs.DiffRunes(d.x[a0:a1], d.y[b0:b1])
 	changed := 0
 	for _, f := range found {
@@ -126,6 +130,17 @@ func (d *differ) stretch(a0, a1, b0, b1, depth int) {
 	for _, f := range found {
 		d.add(edit{a0 + f.Start, a0 + f.End, b0 + f.ReplStart, b0 + f.ReplEnd})
 	}
+}
+
+func disjoint(x, y []rune) bool {
+	for _, a := range x {
+		for _, b := range y {
+			if a == b {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // anchors are pairs of lines that occur once on each side of a stretch, in an
