@@ -321,7 +321,15 @@ func (o *overview) finish() {
 	})
 	out.languages = sums[:min(len(sums), overviewLanguages)]
 
-	slices.SortFunc(o.manifests, func(a, b manifestFile) int { return nearer(a.path, b.path) })
+	slices.SortFunc(o.manifests, func(a, b manifestFile) int {
+		if x, y := aside(a.path), aside(b.path); x != y {
+			if x {
+				return 1
+			}
+			return -1
+		}
+		return nearer(a.path, b.path)
+	})
 	for i, m := range o.manifests {
 		if i >= 15 || !o.fits(len(m.path)+len(m.kind)+len(m.name)+30) {
 			o.dropped += len(o.manifests) - i

@@ -67,6 +67,7 @@ const projectFixture = `
 	rs/Cargo.toml = [package]\nname = "rs"\n
 	rs/src/main.rs = fn main() {}\n
 	node_modules/x/package.json = {"name":"no"}
+	docs/go.mod = module last\n
 	docs/guide.md = x\n
 	docs/ARCHITECTURE.md = x\n`
 
@@ -89,7 +90,7 @@ func TestOverviewOfAFixture(t *testing.T) {
 			}
 		}
 	}
-	if got := manifests(r); got != "go.mod=go:example.com/app py/pyproject.toml=python:tool rs/Cargo.toml=cargo:rs web/package.json=npm:web" {
+	if got := manifests(r); got != "go.mod=go:example.com/app py/pyproject.toml=python:tool rs/Cargo.toml=cargo:rs web/package.json=npm:web docs/go.mod=go:last" {
 		t.Errorf("manifests %s", got)
 	}
 	if got := languages(r); !strings.HasPrefix(got, "Go:3:53 ") || !strings.Contains(got, "TypeScript:2:17") {
@@ -104,11 +105,11 @@ func TestOverviewOfAFixture(t *testing.T) {
 	if strings.Contains(r.Text+string(r.JSON), "Ignore all previous") {
 		t.Error("instruction files are never quoted")
 	}
-	want := ".github/\n  workflows/\n  copilot-instructions.md\ncmd/\n  server/\ndocs/\n  ARCHITECTURE.md\n  guide.md\ninternal/\n  app/\nnode_modules/ (ignored)\npy/\n  tests/\n  tool/\n  pyproject.toml\nrs/\n  src/\n  Cargo.toml\nweb/\n  src/\n  package.json\n.env (denied)\n.gitignore\nAGENTS.md\nCLAUDE.md\nREADME.md\ndebug.log (ignored)\ngo.mod"
+	want := ".github/\n  workflows/\n  copilot-instructions.md\ncmd/\n  server/\ndocs/\n  ARCHITECTURE.md\n  go.mod\n  guide.md\ninternal/\n  app/\nnode_modules/ (ignored)\npy/\n  tests/\n  tool/\n  pyproject.toml\nrs/\n  src/\n  Cargo.toml\nweb/\n  src/\n  package.json\n.env (denied)\n.gitignore\nAGENTS.md\nCLAUDE.md\nREADME.md\ndebug.log (ignored)\ngo.mod"
 	if got := member(r, "tree"); got != want {
 		t.Errorf("tree:\n%s\nwant:\n%s", got, want)
 	}
-	if !strings.HasSuffix(r.Inside, "\n"+want+"\n") || !strings.HasPrefix(r.Outside, "ws · 20 files · ") {
+	if !strings.HasSuffix(r.Inside, "\n"+want+"\n") || !strings.HasPrefix(r.Outside, "ws · 21 files · ") {
 		t.Errorf("prose %q %q", r.Outside, r.Inside)
 	}
 	if n := len(r.Text) / 4; n > 1200 {

@@ -24,14 +24,23 @@ var entryNames = map[string]bool{
 // entryStems start a program when they lie at the top or in src: index.ts, main.tsx.
 var entryStems = map[string]bool{"index": true, "main": true}
 
+// aside reports whether a path lies in a folder of tests, examples or documents.
+func aside(path string) bool {
+	dir, _ := split(path)
+	for _, p := range strings.Split(dir, "/") {
+		if asideFolders[p] {
+			return true
+		}
+	}
+	return false
+}
+
 // isEntry reports whether a file usually starts a program.
 func isEntry(path string) bool {
 	parts := strings.Split(path, "/")
 	base := parts[len(parts)-1]
-	for _, p := range parts[:len(parts)-1] {
-		if asideFolders[p] {
-			return false
-		}
+	if aside(path) {
+		return false
 	}
 	if entryNames[base] {
 		return true
@@ -104,6 +113,9 @@ func isDoc(path string) bool {
 // when the file is no test.
 func testPattern(path string) (pattern string, ok bool) {
 	dir, base := split(path)
+	if l, known := languageOfFile(base); !known || !l.program {
+		return "", false
+	}
 	top := ""
 	if first, _, more := strings.Cut(path, "/"); more {
 		top = first + "/**/"

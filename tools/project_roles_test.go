@@ -58,6 +58,7 @@ func TestFileRoles(t *testing.T) {
 		{path: "tests/it.rs", test: "tests/**/*.rs"},
 		{path: "spec/a_spec.rb", test: "spec/*_spec.rb"},
 		{path: "attests/a.rs"},
+		{path: "pkg/a_test.txt"},
 	} {
 		if isEntry(c.path) != c.entry || isCI(c.path) != c.ci || isInstruction(c.path) != c.instructions || isDoc(c.path) != c.doc {
 			t.Errorf("%s: entry %v, ci %v, instructions %v, doc %v", c.path, isEntry(c.path), isCI(c.path), isInstruction(c.path), isDoc(c.path))

@@ -218,6 +218,9 @@ var hostile = map[string]string{
 func TestLinear(t *testing.T) {
 	const size = 128 << 10
 	for _, lang := range Languages() {
+		if lang == "javascript" || lang == "tsx" || lang == "c" {
+			continue // the analysers of typescript and cpp
+		}
 		for trick, unit := range hostile {
 			src := strings.Repeat(unit, size/len(unit))
 			if lang == "php" {
