@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Mask is the byte that stands for each byte of a secret in Masked.
@@ -196,11 +197,12 @@ func describe(seed uint64) []RuleInfo {
 	return out
 }
 
-func byID() []Rule {
+// byID returns the rules in the order of their ids.
+var byID = sync.OnceValue(func() []Rule {
 	out := make([]Rule, len(rules))
 	for i := range out {
 		out[i] = Rule(i)
 	}
 	slices.SortFunc(out, func(a, b Rule) int { return strings.Compare(a.ID(), b.ID()) })
 	return out
-}
+})
