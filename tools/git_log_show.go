@@ -191,12 +191,33 @@ func (l *logRun) spend(overhead int, texts ...secrets.Text) bool {
 const recordChars = 100
 
 // show turns commits into records until the budget is spent, and returns how
-// many it took. The first is always taken, its body cut if need be.
+// many it took. With detail "files" it goes on in parts, so that the lists of
+// the first commits are not left without room by the subjects of the last.
 func (l *logRun) show(ctx context.Context, list []*git.Commit) (int, error) {
 	refs, err := l.refNames(ctx)
 	if err != nil {
 		return 0, err
 	}
+	if l.in.Detail != "files" {
+		return l.records(list, refs), nil
+	}
+	for i := 0; i < len(list); i += filesPerRun {
+		part := list[i:min(i+filesPerRun, len(list))]
+		n := l.records(part, refs)
+		done, err := l.files(ctx, part[:n], i)
+		if err != nil {
+			return 0, err
+		}
+		if done < len(part) {
+			return i + done, nil
+		}
+	}
+	return len(list), nil
+}
+
+// records adds commits without their files and returns how many fit. The first
+// of the answer always does, its body cut if need be.
+func (l *logRun) records(list []*git.Commit, refs map[string][]string) int {
 	for i, k := range list {
 		t := l.c.textOf(k)
 		rec := logCommit{sha: shortSHA(k.ID), date: gitDate(k.Author.When)}
@@ -215,7 +236,7 @@ func (l *logRun) show(ctx context.Context, list []*git.Commit) (int, error) {
 		if l.in.Detail == "body" {
 			body = t.body
 			overhead += 12 + 6*strings.Count(body.Raw, "\n")
-			if i == 0 {
+			if len(l.out.commits) == 0 {
 				overhead = recordChars * 2
 				for room := l.c.Limits.ContentChars() / 2; answer.Cost(body)+6*strings.Count(body.Raw, "\n") > room; {
 					body = cutText(t.body, runeCount(body.Raw)*3/4)
@@ -223,7 +244,7 @@ func (l *logRun) show(ctx context.Context, list []*git.Commit) (int, error) {
 			}
 		}
 		if !l.spend(overhead+answer.Cost(body), t.author, t.subject) {
-			return i, nil
+			return i
 		}
 		rec.author = l.c.Texts.Content(t.author, answer.None, 0)
 		rec.subject = l.c.Texts.Content(t.subject, answer.None, 0)
@@ -241,10 +262,7 @@ func (l *logRun) show(ctx context.Context, list []*git.Commit) (int, error) {
 		}
 		l.out.commits = append(l.out.commits, rec)
 	}
-	if l.in.Detail == "files" {
-		return l.files(ctx, list)
-	}
-	return len(list), nil
+	return len(list)
 }
 
 func runeCount(s string) int {
@@ -283,56 +301,56 @@ const (
 	countedBytes   = 24 << 20 // blob bytes read for counts in one call
 )
 
-// files lists the changed files of the commits already in the answer, until the
-// budget is spent; commits without room for their list are dropped.
-func (l *logRun) files(ctx context.Context, list []*git.Commit) (int, error) {
-	for i := 0; i < len(list); i += filesPerRun {
-		part := list[i:min(i+filesPerRun, len(list))]
-		pairs := make([][2]string, len(part))
-		for k, commit := range part {
-			pairs[k][1] = commit.ID
-			if len(commit.Parents) > 0 {
-				pairs[k][0] = commit.Parents[0]
-			}
+// files lists the changed files of commits whose records begin at index at,
+// until the budget is spent; commits without room for their list are dropped.
+func (l *logRun) files(ctx context.Context, list []*git.Commit, at int) (int, error) {
+	lists, err := l.changes(ctx, list)
+	if err != nil {
+		if isTimeout(ctx, err) && at > 0 {
+			l.out.commits = l.out.commits[:at]
+			return 0, nil
 		}
-		lists := make([][]git.Change, len(part))
-		err := l.repo.CommitChanges(ctx, pairs, func(k int, changes []git.Change) { lists[k] = changes })
-		if tooMuch(err) && len(part) > 1 {
-			// One commit among them is huge: ask one by one.
-			for k := range pairs {
-				err = l.repo.CommitChanges(ctx, pairs[k:k+1], func(_ int, changes []git.Change) { lists[k] = changes })
-				if tooMuch(err) {
-					l.out.Notice(answer.W("the files of commit "), answer.W(shortSHA(pairs[k][1])), answer.W(" are too many to be listed"))
-					err = nil
-				}
-				if err != nil {
-					break
-				}
-			}
-		}
+		return 0, err
+	}
+	for k, commit := range list {
+		l.merges = l.merges || len(commit.Parents) > 1
+		ok, err := l.commitFiles(ctx, &l.out.commits[at+k], lists[k], at+k == 0)
 		if err != nil {
-			if isTimeout(ctx, err) && i > 0 {
-				return l.cut(i), nil
-			}
 			return 0, err
 		}
-		for k, commit := range part {
-			l.merges = l.merges || len(commit.Parents) > 1
-			ok, err := l.commitFiles(ctx, &l.out.commits[i+k], lists[k], i+k == 0)
-			if err != nil {
-				return 0, err
-			}
-			if !ok {
-				return l.cut(i + k), nil
-			}
+		if !ok {
+			l.out.commits = l.out.commits[:at+k]
+			return k, nil
 		}
 	}
 	return len(list), nil
 }
 
-func (l *logRun) cut(n int) int {
-	l.out.commits = l.out.commits[:n]
-	return n
+// changes compares each commit with its first parent, or with nothing.
+func (l *logRun) changes(ctx context.Context, list []*git.Commit) ([][]git.Change, error) {
+	pairs := make([][2]string, len(list))
+	for k, commit := range list {
+		pairs[k][1] = commit.ID
+		if len(commit.Parents) > 0 {
+			pairs[k][0] = commit.Parents[0]
+		}
+	}
+	lists := make([][]git.Change, len(list))
+	err := l.repo.CommitChanges(ctx, pairs, func(k int, changes []git.Change) { lists[k] = changes })
+	if !tooMuch(err) {
+		return lists, err
+	}
+	for k := range pairs { // one among them is huge: ask one by one
+		err := l.repo.CommitChanges(ctx, pairs[k:k+1], func(_ int, changes []git.Change) { lists[k] = changes })
+		if tooMuch(err) {
+			l.out.Notice(answer.W("the files of commit "), answer.W(shortSHA(pairs[k][1])), answer.W(" are too many to be listed"))
+			err = nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return lists, nil
 }
 
 func tooMuch(err error) bool {
@@ -349,10 +367,10 @@ var statusWords = map[git.Status]answer.Word{
 // commitFiles fills in the files of one commit and reports whether they fit.
 func (l *logRun) commitFiles(ctx context.Context, rec *logCommit, changes []git.Change, first bool) (bool, error) {
 	rec.listed = true
-	left := 0
+	left, denied := 0, 0
 	for _, ch := range changes {
-		if l.withheld(ch) {
-			l.denied++
+		if withheld(l.c, ch) {
+			denied++
 			continue
 		}
 		name := secrets.Text{Raw: ch.Path}
@@ -369,13 +387,12 @@ func (l *logRun) commitFiles(ctx context.Context, rec *logCommit, changes []git.
 		}
 		rec.files = append(rec.files, f)
 	}
+	l.denied += denied
 	if left > 0 {
 		l.out.Notice(answer.N(int64(left)), answer.W(" files of commit "), answer.W(rec.sha), answer.W(" are not listed"))
 	}
 	return true, nil
 }
-
-func (l *logRun) withheld(ch git.Change) bool { return withheld(l.c, ch) }
 
 // withheld applies the denylist to both names of a change.
 func withheld(c *Call, ch git.Change) bool {

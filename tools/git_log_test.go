@@ -415,3 +415,57 @@ func TestGitForeignOwner(t *testing.T) {
 		}
 	}
 }
+
+func TestGitLogFilesBudget(t *testing.T) {
+	f := gitRepo(t, `for i in $(seq 1 30); do for k in $(seq 1 40); do echo $i > "a file with a long name $i $k"; done; git add .; git commit -qm "commit $i"; done
+		for k in $(seq 1 300); do echo x > w$k; done; git add .; git commit -qm wide; git rm -qr .; git commit -qm none; git commit -q --allow-empty -m empty`)
+	seen := map[string]int{}
+	args := `{"detail":"files","limit":200}`
+	for range 40 {
+		r := f.Call("git_log", args)
+		for _, c := range list(r, "commits") {
+			if _, twice := seen[c["subject"].(string)]; twice {
+				t.Errorf("%v twice", c["subject"])
+			}
+			files, _ := c["files"].([]any)
+			seen[c["subject"].(string)] = len(files)
+		}
+		if r.Structured["complete"] == true {
+			break
+		}
+		b, _ := json.Marshal(r.Structured["next"].(map[string]any)["arguments"])
+		args = string(b)
+	}
+	if len(seen) != 33 || seen["commit 7"] != 40 || seen["wide"] != 200 || seen["none"] != 200 || seen["empty"] != 0 {
+		t.Errorf("%v", seen)
+	}
+	if r := f.Call("git_log", `{"detail":"files","offset":2,"limit":1}`); !strings.Contains(r.Text, "100 files of commit") {
+		t.Errorf("%s", r.Outside)
+	}
+	// One commit whose list is longer than git may write.
+	f = gitRepo(t, `for k in $(seq 1 300); do echo x > "a file with a long name $k"; done; git add .; git commit -qm wide; git commit -q --allow-empty -m empty`)
+	f.Env.Git.MaxOutputBytes = 16 << 10
+	if r := f.Call("git_log", `{"detail":"files"}`); len(list(r, "commits")) != 2 || !strings.Contains(r.Text, "too many to be listed") {
+		t.Errorf("%s", r.Text)
+	}
+}
+
+func TestGitLogNotices(t *testing.T) {
+	f := gitRepo(t, logHistory+`
+		{ git cat-file commit HEAD | sed '/^$/,$d'; printf 'encoding x-klingon\n\ncaf\351\n'; } > "$OUT/c"; git update-ref refs/heads/odd $(git hash-object -t commit -w --stdin < "$OUT/c")
+		{ git cat-file commit HEAD | sed '/^$/,$d'; echo; head -c 20000000 /dev/zero | tr '\0' x; } > "$OUT/c"; git update-ref refs/heads/huge $(git hash-object -t commit -w --stdin < "$OUT/c")
+		seq 1 30 > .env; git add -f .env; git commit -qm e; git mv .env plain; git commit -qm p`)
+	for args, want := range map[string]string{
+		`{"revision":"odd","limit":1}`:  "1 commits hold text that is not in the encoding they name",
+		`{"revision":"huge","limit":1}`: "1 commit objects are too long to be read",
+		`{"path":"plain"}`:              "had a name before that is withheld by policy",
+	} {
+		if r := f.Call("git_log", args); r.IsError || !strings.Contains(r.Text, want) {
+			t.Errorf("%s: %s", args, r.Text)
+		}
+	}
+	f.Write("here.txt", []byte("x"))
+	if r := f.Call("git_log", `{"path":"here.txt"}`); !strings.Contains(r.Text, "no commit reached from here touches this path") {
+		t.Errorf("%s", r.Text)
+	}
+}
