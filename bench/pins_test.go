@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"runtime/debug"
 	"syscall"
 	"testing"
 	"time"
@@ -30,10 +31,13 @@ func TestWalkAllocations(t *testing.T) {
 	}
 }
 
-// TestWalkTime pins the processor time of the walk that reads a 10 KiB file:
-// the least of many rounds is at most 200 µs.
+// TestWalkTime pins the processor time of the walk that reads a 10 KiB file: the
+// least of many rounds is at most 200 µs. On a machine that is slow or busy with
+// something else even the least is no measure; there the walk may take three
+// times what reading and quoting the same file takes in the same rounds.
 func TestWalkTime(t *testing.T) {
-	const most, perRound = 200 * time.Microsecond, 200
+	const most, perRound, times = 200 * time.Microsecond, 200, 3
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command sets it
 	l := server(t)
 	var message []byte
 	for _, w := range walks {
@@ -41,19 +45,24 @@ func TestWalkTime(t *testing.T) {
 			message = w.request
 		}
 	}
-	least := time.Hour
-	for range 40 {
+	path := tenKiB(t)
+	round := func(f func()) time.Duration {
 		start := cpu(t)
 		for range perRound {
-			ask(t, l, message)
+			f()
 		}
-		least = min(least, (cpu(t)-start)/perRound)
-		if least < most/2 {
+		return (cpu(t) - start) / perRound
+	}
+	walk, bare := time.Hour, time.Hour
+	for range 40 {
+		walk = min(walk, round(func() { ask(t, l, message) }))
+		bare = min(bare, round(func() { floor(t, path) }))
+		if walk < most/2 {
 			break
 		}
 	}
-	t.Logf("%v of processor time", least)
-	if least > most {
-		t.Errorf("a walk takes %v of processor time, pinned at %v", least, most)
+	t.Logf("%v of processor time, %.1f times the floor of %v", walk, float64(walk)/float64(bare), bare)
+	if walk > most && walk > times*bare {
+		t.Errorf("a walk takes %v of processor time, pinned at %v", walk, most)
 	}
 }

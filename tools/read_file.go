@@ -357,15 +357,32 @@ type window struct {
 	stripCR bool
 	whole   bool // one line was asked for: it is not cut at the line limit
 	cut     []int
-	out     joiner
+	plain   int    // where the lines begin that were taken just as they are
+	out     joiner // what was taken otherwise
+	mixed   bool   // out is used
 }
 
-func (w *window) text() secrets.Text { return w.out.text() }
+// text returns the lines taken, each ended by a newline. Mostly it is one piece
+// of the region.
+func (w *window) text() secrets.Text {
+	if w.mixed {
+		return w.out.text()
+	}
+	return w.region.Slice(w.plain, w.at)
+}
+
+// mix gives up the one piece: what was taken so far is copied.
+func (w *window) mix() {
+	if !w.mixed {
+		w.mixed = true
+		w.out.add(w.region.Slice(w.plain, w.at))
+	}
+}
 
 func (w *window) take() {
 	budget := w.c.Limits.ContentChars()
 	prose, structured := 0, 0
-	w.out.raw.Grow(min(w.visible-w.at, budget) + 1)
+	w.plain = w.at
 	for w.line <= w.last && w.at < len(w.region.Raw) {
 		end, next := len(w.region.Raw), len(w.region.Raw)
 		if i := strings.IndexByte(w.region.Raw[w.at:], '\n'); i >= 0 {
@@ -379,8 +396,8 @@ func (w *window) take() {
 			limit = budget
 		}
 		shown := w.at + runePrefix(w.region.Raw[w.at:end], limit)
-		if shown > w.visible && w.line > firstOf(w) {
-			return
+		if shown > w.visible && prose > 0 {
+			return // the first line is shown even when the region ends in it
 		}
 		shown = max(min(shown, w.visible), w.at)
 		piece := w.region.Slice(w.at, shown)
@@ -399,28 +416,26 @@ func (w *window) take() {
 			}
 			cost = answer.Cost(piece)
 		}
-		w.out.add(piece)
+		if shown < end || next != end+1 {
+			w.mix()
+		}
+		if w.mixed {
+			w.out.add(piece)
+		}
 		if shown < end {
 			w.cut = append(w.cut, w.line)
 			mark := " … [+" + strconv.Itoa(utf8.RuneCountInString(w.region.Raw[shown:end])) + " chars]"
 			w.out.word(mark)
 			cost += utf8.RuneCountInString(mark)
 		}
-		w.out.word("\n")
+		if w.mixed {
+			w.out.word("\n")
+		}
 		prose += cost + overhead
 		structured += cost + overhead
 		w.at = next
 		w.line++
 	}
-}
-
-// firstOf is the first line of the window: it is shown even when the region
-// ends within it.
-func firstOf(w *window) int {
-	if w.out.raw.Len() == 0 {
-		return w.line
-	}
-	return 0
 }
 
 func tooLarge(path string, size, limit int64) error {

@@ -27,6 +27,8 @@
 package answer
 
 import (
+	"sync"
+
 	"mcp-devserver/sandbox/secrets"
 )
 
@@ -74,6 +76,7 @@ type Doc struct {
 	texts  *Texts
 	json   []op
 	prose  []op
+	layout *layout
 	frame  *Frame
 	report secrets.Report
 	sizes  Sizes
@@ -87,7 +90,29 @@ type Sizes struct{ Prose, Structured int }
 
 // NewDoc starts a message over a table.
 func NewDoc(t *Texts) *Doc {
-	return &Doc{texts: t, json: make([]op, 0, 128), prose: make([]op, 0, 48)}
+	l := layouts.Get().(*layout)
+	return &Doc{texts: t, layout: l, json: l.json[:0], prose: l.prose[:0]}
+}
+
+// layout is the memory of a Doc's operations, which the next Doc uses again.
+type layout struct{ json, prose []op }
+
+var layouts = sync.Pool{New: func() any { return new(layout) }}
+
+// maxKept bounds the operations that are kept for the next Doc.
+const maxKept = 16 << 10
+
+func (d *Doc) release() {
+	l := d.layout
+	d.layout = nil
+	if cap(d.json)+cap(d.prose) > maxKept {
+		return
+	}
+	clear(d.json) // so that no text of this answer is kept alive
+	clear(d.prose)
+	l.json, l.prose = d.json, d.prose
+	d.json, d.prose = nil, nil
+	layouts.Put(l)
 }
 
 // Texts returns the table of the message.

@@ -3,7 +3,6 @@ package answer
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"mcp-devserver/sandbox"
 )
@@ -18,11 +17,13 @@ func (e *TooLargeError) Error() string {
 // Encode appends the message to dst, as one line of JSON without a final
 // newline. Each half of a result may have at most budget characters after
 // escaping (0: no limit); beyond it the error is a *TooLargeError and what was
-// appended must be thrown away. It panics unless Redact ran.
+// appended must be thrown away. It panics unless Redact ran, and uses the layout
+// up: a Doc is encoded once.
 func (d *Doc) Encode(dst []byte, budget int) ([]byte, error) {
-	if !d.sealed {
-		panic("answer: encoded before redaction")
+	if !d.sealed || d.layout == nil {
+		panic("answer: encoded before redaction, or twice")
 	}
+	defer d.release()
 	e := encoder{d: d, dst: dst}
 	e.run(d.json)
 	d.sizes = e.sizes
@@ -113,12 +114,12 @@ func (e *encoder) run(ops []op) {
 			e.dst = append(e.dst, '"')
 			e.prose(e.d.prose)
 			e.dst = append(e.dst, '"')
-			e.sizes.Prose = utf8.RuneCount(e.dst[at:]) - 2
+			e.sizes.Prose = characters(e.dst[at:]) - 2
 		case opMark:
 			if o.n == 1 {
 				e.mark = len(e.dst)
 			} else {
-				e.sizes.Structured = utf8.RuneCount(e.dst[e.mark:])
+				e.sizes.Structured = characters(e.dst[e.mark:])
 			}
 		case opRedactions:
 			e.redactions(o)

@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 )
@@ -26,11 +28,33 @@ func escaped(r rune) bool {
 	return r == '\u2028' || r == '\u2029' || r >= 0x80 && r <= 0x9f || r == 0xFEFF
 }
 
+// characters counts the characters of b, which is valid UTF-8: the bytes that
+// continue none. Eight bytes at a time, because both halves of every answer are
+// counted.
+func characters(b []byte) int {
+	n := len(b)
+	for len(b) >= 8 {
+		x := binary.LittleEndian.Uint64(b)
+		n -= bits.OnesCount64(x >> 7 &^ (x >> 6) & 0x0101010101010101)
+		b = b[8:]
+	}
+	for _, c := range b {
+		if c&0xC0 == 0x80 {
+			n--
+		}
+	}
+	return n
+}
+
 // escapedLen counts the characters of s inside a JSON string.
 func escapedLen(s string) int {
-	n := utf8.RuneCountInString(s)
+	n := len(s)
 	for i := 0; i < len(s); i++ {
 		switch escapes[s[i]] {
+		case 0:
+			if s[i]&0xC0 == 0x80 {
+				n--
+			}
 		case 1:
 			n++
 		case 2:
