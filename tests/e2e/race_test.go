@@ -1,0 +1,6 @@
+//go:build race
+
+package e2e
+
+// underRace: the program is built with the race detector when its tests are.
+const underRace = true
