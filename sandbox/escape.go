@@ -3,6 +3,8 @@ package sandbox
 import (
 	"strings"
 	"unicode/utf8"
+
+	"mcp-devserver/sandbox/secrets"
 )
 
 // EscapeName makes a name or a piece of caller's text harmless to look at:
@@ -107,10 +109,14 @@ func SafeName(s string) bool {
 }
 
 // shorten cuts s to at most max characters, the last of which is then an
-// ellipsis. Invalid bytes count as one character each.
+// ellipsis. Invalid bytes count as one character each. Secrets give way before
+// the cut: behind it no rule would know what is left of one.
 func shorten(s string, max int) string {
 	if len(s) <= max {
 		return s
+	}
+	if utf8.RuneCountInString(s) > max {
+		s, _ = secrets.Redact(secrets.Scan(s), false, nil)
 	}
 	n, cut := 0, 0
 	for i := range s {

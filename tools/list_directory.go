@@ -160,7 +160,7 @@ func (l *listing) walk(ctx context.Context) error {
 		if seen++; seen&1023 == 0 {
 			c.Progress(seen, 0, PhaseWalk)
 		}
-		if l.glob != nil && !l.glob.MatchBelow(l.start, it.Path) {
+		if l.glob != nil && !l.glob.MatchBelow(l.start, globName(l.start, it.Path)) {
 			return walk.Continue, nil
 		}
 		e := listed{path: it.Path, name: len(it.Path) - len(it.Name()), kind: it.Kind, state: it.State, depth: it.Depth, parent: -1}

@@ -243,6 +243,10 @@ func (s *search) run(ctx context.Context) error {
 // wanted applies both globs to a file. exclude_glob also leaves out what lies
 // in a folder that it matches.
 func (s *search) wanted(p string) bool {
+	if s.glob == nil && s.exclude == nil {
+		return true
+	}
+	p = globName(s.start, p)
 	if s.glob != nil && !s.glob.MatchBelow(s.start, p) {
 		return false
 	}
@@ -254,7 +258,7 @@ func (s *search) visit(ctx context.Context, it *walk.Item) (walk.Action, error) 
 		return walk.Continue, nil
 	}
 	if it.Kind == sandbox.KindDirectory {
-		if s.exclude != nil && s.exclude.MatchBelow(s.start, it.Path) {
+		if s.exclude != nil && s.exclude.MatchBelow(s.start, globName(s.start, it.Path)) {
 			return walk.SkipDir, nil
 		}
 		return walk.Continue, nil

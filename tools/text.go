@@ -6,6 +6,20 @@ import (
 	"mcp-devserver/sandbox/secrets"
 )
 
+// globName is a path as globs see it: what lies below start, a folder that the
+// caller named, has its secrets masked, so that no glob tells what they are.
+func globName(start, path string) string {
+	spans := secrets.Find(path)
+	if spans == nil {
+		return path
+	}
+	n := 0
+	if rest, ok := strings.CutPrefix(path, start); ok && strings.HasPrefix(rest, "/") {
+		n = len(start)
+	}
+	return path[:n] + secrets.Text{Raw: path, Spans: spans}.Masked()[n:]
+}
+
 // joiner builds one text out of pieces of a source, in order, and carries the
 // secrets found on the source along. A secret that goes on from one piece into
 // the next stays one secret.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mcp-devserver/sandbox"
+	"mcp-devserver/sandbox/secrets"
 )
 
 // maxRevision bounds a caller's revision, in bytes.
@@ -219,8 +220,8 @@ func (r *Repo) similarRefs(ctx context.Context, rev string) []string {
 	best := [4][]string{}
 	for _, ref := range refs {
 		name := strings.TrimPrefix(ref.Name, "tag: ")
-		if len(name) > 96 || !sandbox.SafeName(name) {
-			continue
+		if len(name) > 96 || !sandbox.SafeName(name) || secrets.Find(ref.Name) != nil {
+			continue // of a secret, being near tells something
 		}
 		d := distance(strings.ToLower(rev), strings.ToLower(name))
 		if i := strings.LastIndexByte(name, '/'); i >= 0 {
