@@ -24,7 +24,7 @@ type web struct {
 func overHTTP(t *testing.T, dir string, settings ...string) *web {
 	t.Helper()
 	for range 5 { // another process may take the port between asking for it and using it
-		w := &web{address: freePort(t), client: &http.Client{Transport: &http.Transport{DisableCompression: true}}}
+		w := &web{address: freePort(t), client: newClient()}
 		w.child = start(t, exec.Command(program, "serve", "--transport", "http", "--listen", w.address), environment(dir, settings...))
 		t.Cleanup(w.client.CloseIdleConnections)
 		if w.ready() {
@@ -33,6 +33,10 @@ func overHTTP(t *testing.T, dir string, settings ...string) *web {
 	}
 	t.Fatal("no server becomes ready")
 	return nil
+}
+
+func newClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{DisableCompression: true}}
 }
 
 func freePort(t *testing.T) string {
