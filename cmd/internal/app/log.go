@@ -36,7 +36,7 @@ func audit(log zerolog.Logger, transport string) func(*stages.Report) {
 			log.Error().Str("transport", transport).Str("reference", r.Reference).Str("cause", Clean(r.Cause.Error())).Msg("internal error")
 		}
 		if r.Legacy {
-			log.Warn().Str("transport", transport).Str("client", r.Client).
+			log.Warn().Str("transport", transport).Str("client", Clean(r.Client)).
 				Msg("a client asked for the handshake of an earlier MCP revision; this server speaks only 2026-07-28")
 		}
 		level := zerolog.InfoLevel
@@ -66,7 +66,7 @@ func audit(log zerolog.Logger, transport string) func(*stages.Report) {
 		text("fault", r.Fault)
 		text("denial", r.Denial)
 		text("stopped", r.Stopped)
-		text("client", r.Client)
+		text("client", Clean(r.Client))
 		text("trace_id", r.TraceID)
 		text("reference", r.Reference)
 		if r.Cancelled > 0 {
