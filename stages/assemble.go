@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"time"
+	"unicode/utf8"
 
 	"mcp-devserver/pipeline"
 	"mcp-devserver/sandbox"
 	"mcp-devserver/sandbox/answer"
+	"mcp-devserver/sandbox/secrets"
 	"mcp-devserver/sandbox/untrusted"
 	"mcp-devserver/stages/wire"
 )
@@ -187,7 +189,7 @@ func fault(id wire.ID, e *wire.Error) Envelope {
 		case string:
 			parts = append(parts, answer.W(answer.Word(p)))
 		case wire.Caller:
-			parts = append(parts, answer.R(t.Argument(clip(sandbox.EscapeName(string(p)), shownInMessage))))
+			parts = append(parts, answer.R(t.Argument(repeat(string(p), shownInMessage))))
 		}
 	}
 	j.Parts("message", parts...)
@@ -205,6 +207,17 @@ const (
 	shownInData    = 200
 )
 
+// repeat brings a caller's text onto one line of at most n characters. Secrets give way before a cut: behind it no rule would know
+// what is left of one.
+func repeat(s string, n int) string {
+	line := sandbox.EscapeName(s)
+	if utf8.RuneCountInString(line) <= n {
+		return line
+	}
+	s, _ = secrets.Redact(secrets.Scan(s), false, nil)
+	return clip(sandbox.EscapeName(s), n)
+}
+
 // object writes the data of an error.
 func object(t *answer.Texts, j *answer.JSON, key answer.Word, o wire.Object) {
 	j.Object(key)
@@ -214,7 +227,7 @@ func object(t *answer.Texts, j *answer.JSON, key answer.Word, o wire.Object) {
 		case string:
 			j.Word(key, answer.Word(v))
 		case wire.Caller:
-			j.Text(key, t.Argument(clip(sandbox.EscapeName(string(v)), shownInData)))
+			j.Text(key, t.Argument(repeat(string(v), shownInData)))
 		case int:
 			j.Int(key, int64(v))
 		case bool:

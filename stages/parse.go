@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"mcp-devserver/pipeline"
-	"mcp-devserver/sandbox"
 	"mcp-devserver/stages/wire"
 )
 
@@ -57,7 +56,7 @@ func cancel(peer *pipeline.Peer, params []byte) (requests int, reason string) {
 			}
 		case "reason":
 			if s, ok := wire.String(value); ok {
-				reason = clip(sandbox.EscapeName(s), 200)
+				reason = repeat(s, 200)
 			}
 		}
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"mcp-devserver/redos"
 	"mcp-devserver/sandbox"
+	"mcp-devserver/sandbox/secrets"
 	"mcp-devserver/tools/internal/walk"
 )
 
@@ -175,9 +176,12 @@ func newSearch(c *Call, in *searchIn) (*search, error) {
 	case errors.As(err, &syntax):
 		return nil, sandbox.Refuse(sandbox.InvalidPattern, sandbox.Args{"i": syntax.Position, "reason": syntax.Reason})
 	case errors.As(err, &unsafe):
-		a := sandbox.Args{"fragment": unsafe.Fragment}
-		if unsafe.Suggestion != "" {
-			a["suggestion"] = unsafe.Suggestion
+		a := sandbox.Args{}
+		if secrets.Find(in.Pattern) == nil { // else a fragment could be part of a secret
+			a["fragment"] = unsafe.Fragment
+			if unsafe.Suggestion != "" {
+				a["suggestion"] = unsafe.Suggestion
+			}
 		}
 		return nil, sandbox.Refuse(sandbox.UnsafePattern, a)
 	case err != nil:

@@ -62,7 +62,7 @@ func platformRules() []row {
 		{id: "npm-token", what: "npm token", keys: "npm_", shape: `[\w]{36}`, fire: "//registry/:_authToken=«npm_{w36}»", quiet: "npm_config_registry\nnpm_{w20}"},
 		{id: "pypi-token", what: "PyPI token", keys: "pypi-AgEIcHlwaS5vcmc pypi-AgENdGVzdC5weXBpLm9yZ", shape: `[\w_-]{50,1000}`, fire: "«pypi-AgEIcHlwaS5vcmc{w70}»", quiet: "pypi-server"},
 		{id: "rubygems-token", what: "RubyGems token", keys: "rubygems_", shape: `[a-f0-9]{48}`, fire: "«rubygems_{h48}»", quiet: "rubygems_version"},
-		{id: "sendgrid-key", what: "SendGrid key", keys: "SG.", shape: `[\w_=-]{20,24}[\w_.=-]{40,46}`, fire: "«SG.{w22}.{w43}»", quiet: "SG.1.2.3"},
+		{id: "sendgrid-key", what: "SendGrid key", keys: "SG.", shape: `[\w_=-]{20,24}\.[\w_=-]{39,46}`, fire: "«SG.{w22}.{w43}»\n«SG.{w22}.{w43}».txt", quiet: "SG.1.2.3"},
 		{id: "twilio-key", what: "Twilio API key", keys: "SK", check: twilio, fire: "key = «SK{h32}»", quiet: "SKIP\nSK{h20}"},
 		{id: "azure-storage-key", what: "Azure storage or bus key", keys: "AccountKey= SharedAccessKey=", anyCase: true, check: azureKey, fire: "AccountName=a;AccountKey=«{b86}==»;EndpointSuffix=x\nSharedAccessKey=«{b43}=»", quiet: "AccountKey=<key>;\nSharedAccessKey=<{b10}>"},
 		{id: "azure-sas", what: "signature of an Azure shared access URL", keys: "&sig= ?sig=", check: sasSignature, fire: "https://a/b?sv=1&sig=«{w41}%3D»", quiet: "?sig=short"},
