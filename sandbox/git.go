@@ -12,7 +12,7 @@ import (
 // GitDoor looks at the few files of git's own layout that tell where a
 // repository keeps its data. The denylist withholds .git from every tool; this
 // door is the one exception, and it is narrow: Read opens only the names in
-// gitFiles, and no link is followed.
+// gitFiles, Symref tells only the name of a ref, and no link is followed.
 type GitDoor struct{ ws *Workspace }
 
 // ErrOutside says that a name leads out of the root, or through a link.
@@ -82,12 +82,57 @@ func (g *GitDoor) lookup(rel string) (meta, error) {
 	return m, nil
 }
 
+// Entries lists a folder of git's layout: what each name is, links not followed.
+// Errors as for Stat.
+func (g *GitDoor) Entries(rel string) ([]Entry, error) {
+	m, err := g.lookup(rel)
+	if err != nil {
+		return nil, gitError(err)
+	}
+	if m.Kind != KindDirectory {
+		return nil, fs.ErrNotExist
+	}
+	d, err := g.ws.openDirBeneath(&m)
+	if err != nil {
+		return nil, gitError(err)
+	}
+	defer d.Close()
+	entries, _, err := d.Entries(0)
+	return entries, err
+}
+
+// Blocks reports whether opening rel might wait for another process, or have an
+// effect: a pipe or a device.
+func (g *GitDoor) Blocks(rel string) bool {
+	m, err := g.lookup(rel)
+	return err == nil && m.Kind == KindOther && m.special != "socket"
+}
+
+// Symref gives what the ref file rel points to, or "" when it holds anything but
+// the name of another ref.
+func (g *GitDoor) Symref(rel string) string {
+	b, err := g.readFile(rel, 8192)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	to, ok := strings.CutPrefix(line, "ref:")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(to)
+}
+
 // Read reads a file of git's layout, at most max bytes of it. Errors as for
 // Stat; a file that is longer, or no regular file, is an error too.
 func (g *GitDoor) Read(rel string, max int) ([]byte, error) {
 	if !gitFiles[path.Base(rel)] {
 		return nil, fs.ErrPermission
 	}
+	return g.readFile(rel, max)
+}
+
+func (g *GitDoor) readFile(rel string, max int) ([]byte, error) {
 	m, err := g.lookup(rel)
 	if err != nil {
 		return nil, gitError(err)

@@ -96,8 +96,22 @@ func (r *Repo) IndexChanges(ctx context.Context, base string) ([]Change, error) 
 // FileChanges lists what git believes to differ between the index and the work
 // tree. Git looks at file status only; a listed file may prove unchanged once
 // read. The new id is empty.
+//
+// Submodules are excluded by name: --ignore-submodules drops them from the
+// answer only, after git has looked for a repository there and has read its
+// HEAD, wherever a .git file in it leads.
 func (r *Repo) FileChanges(ctx context.Context) ([]Change, error) {
-	b, err := r.output(ctx, cmdDiffFiles, "", "--")
+	index, err := r.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"--"}
+	for _, e := range index {
+		if e.Mode == ModeGitlink && (e.Stage < 2 || args[len(args)-1] != excluding+e.Path) {
+			args = append(args, excluding+e.Path)
+		}
+	}
+	b, err := r.output(ctx, cmdDiffFiles, "", args...)
 	if err != nil {
 		return nil, r.failed(err)
 	}
@@ -107,6 +121,9 @@ func (r *Repo) FileChanges(ctx context.Context) ([]Change, error) {
 	}
 	return unmergedOnce(out), nil
 }
+
+// excluding before a path keeps git from looking at it.
+const excluding = ":(top,literal,exclude)"
 
 // unmergedOnce sorts, and keeps of the several records of an unmerged path the
 // one that says so.
@@ -140,8 +157,11 @@ type IndexEntry struct {
 // maxIndex bounds the listing of an index: about half a million paths.
 const maxIndex = 64 << 20
 
-// Index lists the index in path order, submodules included.
+// Index lists the index in path order, submodules included. It is read once.
 func (r *Repo) Index(ctx context.Context) ([]IndexEntry, error) {
+	if r.index != nil {
+		return r.index, nil
+	}
 	p, err := r.start(ctx, cmdLsFiles, "--")
 	if err != nil {
 		return nil, err
@@ -166,6 +186,7 @@ func (r *Repo) Index(ctx context.Context) ([]IndexEntry, error) {
 		}
 		out = append(out, IndexEntry{mode, f[1], int(f[2][0] - '0'), path})
 	}
+	r.index = out
 	return out, nil
 }
 

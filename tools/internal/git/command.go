@@ -14,6 +14,8 @@ type command struct {
 	args  []string
 	stdin bool // the request arrives on standard input, so limits precede it
 	why   string
+	alone bool // reads one file that is named, and no repository
+	own   bool // takes exclusions of submodules, made here, for pathspecs
 }
 
 // The table. Every command reads objects, refs or the index. None formats a
@@ -22,29 +24,31 @@ type command struct {
 // of them runs programs that a repository names, or prints what the denylist
 // and the secret rules have not seen.
 var (
-	cmdCatFile = &command{"cat-file", []string{"--batch-command"}, true,
-		"sizes and bytes of objects named by full id"}
-	cmdRevList = &command{"rev-list", []string{"--stdin"}, true,
-		"walk history, ids only"}
-	cmdDiffTree = &command{"diff-tree", []string{"--stdin", "-r", "-z", "--raw", "--root", "--no-abbrev", "--ignore-submodules=all"}, true,
-		"names, modes and blob ids that differ between two trees"}
-	cmdDiffIndex = &command{"diff-index", []string{"--cached", "-z", "--raw", "--no-abbrev", "--ignore-submodules=all"}, false,
-		"names, modes and blob ids that differ between a tree and the index"}
-	cmdDiffFiles = &command{"diff-files", []string{"-z", "--raw", "--no-abbrev", "--ignore-submodules=all"}, false,
-		"names whose file status differs from the index"}
-	cmdLsFiles = &command{"ls-files", []string{"-s", "-z"}, false,
-		"the index"}
-	cmdForEachRef = &command{"for-each-ref", nil, false,
-		"branches and tags with their commits"}
-	cmdBlame = &command{"blame", []string{"--porcelain", "--no-textconv", "--no-ignore-revs-file"}, false,
-		"commit ids per line range, at a commit"}
-	cmdRevParse = &command{"rev-parse", nil, false,
-		"a checked revision to a full commit id; merge bases"}
-	cmdConfig = &command{"config", []string{"--list", "--includes", "--name-only", "-z"}, false,
-		"names of keys, to switch drivers off by name"}
+	cmdCatFile = &command{name: "cat-file", args: []string{"--batch-command"}, stdin: true,
+		why: "sizes and bytes of objects named by full id"}
+	cmdRevList = &command{name: "rev-list", args: []string{"--stdin"}, stdin: true,
+		why: "walk history, ids only"}
+	cmdDiffTree = &command{name: "diff-tree", args: []string{"--stdin", "-r", "-z", "--raw", "--root", "--no-abbrev", "--ignore-submodules=all"}, stdin: true,
+		why: "names, modes and blob ids that differ between two trees"}
+	cmdDiffIndex = &command{name: "diff-index", args: []string{"--cached", "-z", "--raw", "--no-abbrev", "--ignore-submodules=all"},
+		why: "names, modes and blob ids that differ between a tree and the index"}
+	cmdDiffFiles = &command{name: "diff-files", args: []string{"-z", "--raw", "--no-abbrev", "--ignore-submodules=all"}, own: true,
+		why: "names whose file status differs from the index"}
+	cmdLsFiles = &command{name: "ls-files", args: []string{"-s", "-z"},
+		why: "the index"}
+	cmdForEachRef = &command{name: "for-each-ref",
+		why: "branches and tags with their commits"}
+	cmdBlame = &command{name: "blame", args: []string{"--porcelain", "--no-textconv", "--no-ignore-revs-file"},
+		why: "commit ids per line range, at a commit"}
+	cmdRevParse = &command{name: "rev-parse",
+		why: "a checked revision to a full commit id; merge bases"}
+	cmdConfig = &command{name: "config", args: []string{"--list", "--includes", "--name-only", "-z"},
+		why: "names of keys, to switch drivers off by name"}
+	cmdConfigFile = &command{name: "config", args: []string{"--no-includes", "--list", "-z", "--file"}, alone: true,
+		why: "keys of one file, before a git runs that would open what it includes"}
 )
 
-var commands = []*command{cmdCatFile, cmdRevList, cmdDiffTree, cmdDiffIndex, cmdDiffFiles, cmdLsFiles, cmdForEachRef, cmdBlame, cmdRevParse, cmdConfig}
+var commands = []*command{cmdCatFile, cmdRevList, cmdDiffTree, cmdDiffIndex, cmdDiffFiles, cmdLsFiles, cmdForEachRef, cmdBlame, cmdRevParse, cmdConfig, cmdConfigFile}
 
 // globalArgs precede every subcommand.
 var globalArgs = []string{"--no-pager", "--literal-pathspecs", "--no-replace-objects"}

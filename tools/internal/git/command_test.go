@@ -20,14 +20,19 @@ func TestCommandTable(t *testing.T) {
 		"blame":        {"--porcelain", "--no-textconv", "--no-ignore-revs-file"},
 		"rev-parse":    nil,
 		"config":       {"--list", "--includes", "--name-only", "-z"},
+		"config file":  {"--no-includes", "--list", "-z", "--file"},
 	}
 	seen := map[string]bool{}
 	for _, c := range commands {
-		want, ok := allowed[c.name]
-		if !ok || seen[c.name] {
-			t.Errorf("%s is not in the closed table, or twice", c.name)
+		name := c.name
+		if c.alone {
+			name += " file"
 		}
-		seen[c.name] = true
+		want, ok := allowed[name]
+		if !ok || seen[name] {
+			t.Errorf("%s is not in the closed table, or twice", name)
+		}
+		seen[name] = true
 		if c.why == "" {
 			t.Errorf("%s: no reason", c.name)
 		}

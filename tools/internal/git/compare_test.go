@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // onDisk compares the work tree with the index, or with base, and returns one
@@ -313,4 +314,25 @@ func FuzzWildMatch(f *testing.F) {
 			t.Errorf("%q %q", p, s)
 		}
 	})
+}
+
+// A submodule's .git may lead anywhere. Git would look for its HEAD there, and
+// hang at this one.
+func TestSubmodulesAreNotLookedInto(t *testing.T) {
+	for _, place := range []string{`echo "gitdir: $OUT/m" > sub/.git`, `ln -s "$OUT/m" sub/.git`} {
+		f := newFixture(t)
+		f.sh(twoCommits + `
+git init -q sub; git -C sub commit -q --allow-empty -m x; git add sub 2>/dev/null; echo s > sub2; git add sub2; git commit -qm sub
+mv sub/.git "$OUT/m"; ` + place + `; rm "$OUT/m/HEAD"; mkfifo "$OUT/m/HEAD"
+echo three >> a.txt; echo t >> sub2`)
+		r, err := f.git(Options{Timeout: 2 * time.Second}).Open(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := r.FileChanges(context.Background())
+		if err != nil || len(list) != 2 || list[0].Path != "a.txt" || list[1].Path != "sub2" {
+			t.Errorf("%v, %v", list, err)
+		}
+		r.Close()
+	}
 }

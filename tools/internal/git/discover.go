@@ -24,10 +24,10 @@ type Repo struct {
 	keys    map[string]bool // configuration keys that are set, as git spells them
 	foreign bool
 	objects *catFile
+	index   []IndexEntry // once read
 	root    sandbox.Info // identity of .git when it was looked at
+	common  string       // common directory, relative to the root
 	outside bool
-
-	configuredTree bool // let core.worktree count, to ask where it points
 }
 
 // Close ends the object reader, if one runs, and lets go of the repository.
@@ -65,7 +65,7 @@ func (r *Repo) refuseOutside(kind string) error {
 // discover finds the git directory and proves that everything git will open
 // for itself lies beneath the root: git directory, common directory, object
 // store and every alternate. Nothing above the root is looked at.
-func (r *Repo) discover() error {
+func (r *Repo) discover(ctx context.Context) error {
 	ws := r.git.ws
 	if err := ws.Same(); err != nil {
 		return ws.Refuse(sandbox.NotARepository, nil)
@@ -98,7 +98,11 @@ func (r *Repo) discover() error {
 	case errors.Is(err, sandbox.ErrOutside):
 		return r.external("common directory")
 	case err == nil:
-		if common, err = r.beneath(dir, firstLine(b)); err != nil {
+		place, ok := onePlace(b)
+		if ok {
+			common, err = r.beneath(dir, place)
+		}
+		if !ok || err != nil {
 			return r.external("common directory")
 		}
 	}
@@ -116,7 +120,11 @@ func (r *Repo) discover() error {
 	if _, _, err := r.door.Stat(dir + "/index"); errors.Is(err, sandbox.ErrOutside) {
 		return r.external("git directory")
 	}
-	return r.checkStore(common+"/objects", 0)
+	r.common = common
+	if err := r.checkStore(ctx, common+"/objects", 0); err != nil {
+		return err
+	}
+	return r.checkLayout(ctx, dir, common)
 }
 
 // external refuses kind, unless places outside the workspace are allowed.
@@ -135,8 +143,9 @@ func (r *Repo) gitFile() (string, error) {
 	if err != nil {
 		return "", r.git.ws.Refuse(sandbox.NotARepository, nil)
 	}
-	to, ok := strings.CutPrefix(firstLine(b), "gitdir: ")
-	if !ok {
+	place, ok := onePlace(b)
+	to, named := strings.CutPrefix(place, "gitdir: ")
+	if !ok || !named {
 		return "", r.git.ws.Refuse(sandbox.NotARepository, nil)
 	}
 	dir, err := r.beneath(".", to)
@@ -157,7 +166,7 @@ var errLeaves = errors.New("git: outside the workspace")
 // and returns it relative to the root. No name outside the root is looked up:
 // an absolute place must begin with the root's own name.
 func (r *Repo) beneath(from, to string) (string, error) {
-	if to == "" {
+	if to == "" || climbs(to) {
 		return "", errLeaves
 	}
 	if filepath.IsAbs(to) {
@@ -174,13 +183,40 @@ func (r *Repo) beneath(from, to string) (string, error) {
 	return p, nil
 }
 
+// climbs reports a ".." behind another name, or in an absolute place: the system
+// takes it from wherever that name leads, and a link would make it another folder
+// than the text says.
+func climbs(place string) bool {
+	named := filepath.IsAbs(place)
+	for part := range strings.SplitSeq(filepath.ToSlash(place), "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			if named {
+				return true
+			}
+		default:
+			named = true
+		}
+	}
+	return false
+}
+
+// onePlace is the place that a git file of a single line names. Git takes all of
+// the file, newlines included, but for those at its end; a place with a newline in
+// it is nothing that git has written, and is not taken for its first line.
+func onePlace(b []byte) (string, bool) {
+	s := strings.TrimRight(string(b), "\r\n")
+	return s, !strings.ContainsAny(s, "\r\n\x00")
+}
+
 // maxAlternates bounds how far alternates of alternates are followed; git
 // itself stops at 5.
 const maxAlternates = 5
 
 // checkStore proves that an object store and all it borrows from lie beneath
 // the root.
-func (r *Repo) checkStore(store string, depth int) error {
+func (r *Repo) checkStore(ctx context.Context, store string, depth int) error {
 	if depth > maxAlternates {
 		return r.external("alternates")
 	}
@@ -204,7 +240,7 @@ func (r *Repo) checkStore(store string, depth int) error {
 	case errors.Is(err, sandbox.ErrOutside):
 		return r.external("alternates")
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return r.checkObjects(ctx, store)
 	case err != nil:
 		return r.external("alternates")
 	}
@@ -227,11 +263,11 @@ func (r *Repo) checkStore(store string, depth int) error {
 			}
 			continue
 		}
-		if err := r.checkStore(place, depth+1); err != nil {
+		if err := r.checkStore(ctx, place, depth+1); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.checkObjects(ctx, store)
 }
 
 // same refuses to start a process once the root or .git is no longer the one
@@ -249,27 +285,6 @@ func (r *Repo) same() error {
 		return ws.Refuse(sandbox.NotARepository, nil)
 	}
 	return nil
-}
-
-// readConfigKeys learns which keys are set, so that drivers can be switched off
-// by name, and refuses a work tree that is not the root.
-func (r *Repo) readConfigKeys(ctx context.Context) error {
-	b, err := r.output(ctx, cmdConfig, "")
-	if err != nil {
-		return r.failed(err)
-	}
-	keys := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
-	// The last are the settings that this package passed.
-	keys = keys[:max(0, len(keys)-len(settings))]
-	r.keys = make(map[string]bool, len(keys))
-	for _, k := range keys {
-		r.keys[k] = true
-	}
-	r.drivers = driverSettings(keys)
-	if !r.keys["core.worktree"] {
-		return nil
-	}
-	return r.checkWorkTree(ctx)
 }
 
 func firstLine(b []byte) string {

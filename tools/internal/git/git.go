@@ -144,7 +144,7 @@ func (g *Git) Open(ctx context.Context) (*Repo, error) {
 		return nil, g.ws.Refuse(sandbox.NotARepository, nil)
 	}
 	r := &Repo{git: g, door: door}
-	if err := r.discover(); err != nil {
+	if err := r.discover(ctx); err != nil {
 		r.Close()
 		return nil, err
 	}

@@ -82,6 +82,9 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (string, error) {
 	if !checkRevision(rev) {
 		return "", ws.Refuse(sandbox.InvalidRevision, sandbox.Args{"rev": rev})
 	}
+	if r.leadsAway(rev) {
+		return "", ws.Refuse(sandbox.UnknownRevision, sandbox.Args{"rev": rev})
+	}
 	b, err := r.output(ctx, cmdRevParse, "", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
 	if err != nil {
 		if exitCode(err) < 0 {
@@ -141,20 +144,6 @@ func (r *Repo) Head(ctx context.Context) (Head, error) {
 		return h, r.failed(err)
 	}
 	return h, nil
-}
-
-// checkWorkTree refuses a configured work tree other than the root.
-func (r *Repo) checkWorkTree(ctx context.Context) error {
-	r.configuredTree = true
-	b, err := r.output(ctx, cmdRevParse, "", "--is-inside-work-tree", "--show-prefix")
-	r.configuredTree = false
-	if err != nil && exitCode(err) < 0 {
-		return r.failed(err)
-	}
-	if err != nil || string(b) != "true\n\n" {
-		return r.external("worktree")
-	}
-	return nil
 }
 
 // Ref is a branch or tag and the commit it leads to.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"mcp-devserver/sandbox"
 )
@@ -163,4 +164,26 @@ func FuzzRevision(f *testing.F) {
 			t.Errorf("%q passed", s)
 		}
 	})
+}
+
+// A revision is looked up in the git directory itself, too, where hooks may be
+// links to anywhere. A pipe at the end of the link shows whether git opens it.
+func TestRevisionThroughALink(t *testing.T) {
+	f := newFixture(t)
+	f.sh(twoCommits + `
+mkfifo "$OUT/p"; ln -s "$OUT/p" .git/hooks/p
+mkdir "$OUT/h"; mkfifo "$OUT/h/p"; ln -s "$OUT/h" .git/lfs; mkfifo .git/hooks/q`)
+	r, err := f.git(Options{Timeout: time.Second}).Open(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, rev := range []string{"hooks/p", "hooks/p~1", "hooks/p^", "lfs/p", "hooks/q", "lfs/missing"} {
+		if _, err := r.Resolve(context.Background(), rev); code(err) != "unknown_revision" {
+			t.Errorf("%s: %v", rev, err)
+		}
+	}
+	if _, err := r.Resolve(context.Background(), "main~1"); err != nil {
+		t.Error(err)
+	}
 }

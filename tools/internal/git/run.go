@@ -45,11 +45,15 @@ func (r *Repo) start(ctx context.Context, c *command, args ...string) (*process,
 	}
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, r.git.opt.Timeout)
-	argv := []string{"--git-dir=" + r.gitDir}
-	if !r.configuredTree {
-		argv = append(argv, "--work-tree=.")
+	argv := []string{"--git-dir=" + r.gitDir, "--work-tree=."}
+	if c.alone {
+		// No repository: git would read its configuration, includes and all.
+		argv = []string{"--git-dir=" + os.DevNull}
 	}
 	argv = append(argv, globalArgs...)
+	if c.own {
+		argv = append(argv, "--no-literal-pathspecs")
+	}
 	argv = append(argv, c.name)
 	argv = append(argv, c.args...)
 	argv = append(argv, args...)

@@ -23,16 +23,18 @@ func noChildren(t *testing.T) {
 	}
 }
 
-// hang makes git wait for ever in what comes after configuration is read.
+// hang makes git wait for ever. A repository that is like this when it is opened
+// is refused.
 const hang = `rm -f .git/packed-refs; mkfifo .git/packed-refs`
 
 func TestDeadlineKillsAndReaps(t *testing.T) {
 	f := newFixture(t)
-	f.sh(twoCommits + hang)
+	f.sh(twoCommits)
 	r, err := f.git(Options{Timeout: 200 * time.Millisecond}).Open(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.sh(hang)
 	defer r.Close()
 	start := time.Now()
 	_, _, err = r.Refs(context.Background())
@@ -47,8 +49,9 @@ func TestDeadlineKillsAndReaps(t *testing.T) {
 
 func TestCancelKillsAndReaps(t *testing.T) {
 	f := newFixture(t)
-	f.sh(twoCommits + hang)
+	f.sh(twoCommits)
 	r := f.repo()
+	f.sh(hang)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	gone := errors.New("the caller has gone")
 	done := make(chan error)

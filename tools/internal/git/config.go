@@ -1,0 +1,128 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"mcp-devserver/sandbox"
+)
+
+// Bounds of what a repository's configuration may include; git itself stops at
+// a depth of 10.
+const (
+	maxIncludeDepth = 10
+	maxIncludes     = 100
+)
+
+// fileConfig reads configuration files one by one, without what they include,
+// so that every file is judged before any git opens it.
+type fileConfig struct {
+	repo  *Repo
+	keys  []string
+	files int
+	tree  string // core.worktree of the repository's own file
+	asks  bool   // an extension is set: git decides whether it knows it
+}
+
+// readConfigKeys learns which keys are set, so that drivers can be switched off
+// by name. It refuses a configuration that includes files from outside, because
+// git would open them, and a work tree that is not the root.
+func (r *Repo) readConfigKeys(ctx context.Context) error {
+	if !r.outside {
+		c := &fileConfig{repo: r}
+		if err := c.read(ctx, r.common+"/config", true, 0); err != nil {
+			return err
+		}
+		if slices.Contains(c.keys, "extensions.worktreeconfig") {
+			if err := c.read(ctx, r.gitDir+"/config.worktree", true, 0); err != nil {
+				return err
+			}
+		}
+		if c.tree != "" {
+			if to, err := r.beneath(r.gitDir, c.tree); err != nil || to != "." {
+				if err := r.external("worktree"); err != nil {
+					return err
+				}
+			}
+		}
+		if !r.outside && !c.asks {
+			r.setKeys(c.keys)
+			return nil
+		}
+	}
+	b, err := r.output(ctx, cmdConfig, "")
+	if err != nil {
+		return r.failed(err)
+	}
+	keys := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+	// The last are the settings that this package passed.
+	r.setKeys(keys[:max(0, len(keys)-len(settings))])
+	return nil
+}
+
+func (r *Repo) setKeys(keys []string) {
+	r.keys = make(map[string]bool, len(keys))
+	for _, k := range keys {
+		r.keys[k] = true
+	}
+	r.drivers = driverSettings(keys)
+}
+
+// read reads one file; own says that it is the repository's and not included.
+func (c *fileConfig) read(ctx context.Context, file string, own bool, depth int) error {
+	r := c.repo
+	info, _, err := r.door.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, sandbox.ErrOutside):
+		return r.external("included configuration")
+	case err != nil || info.Kind == sandbox.KindOther:
+		return r.git.ws.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": 128})
+	}
+	if c.files++; c.files > maxIncludes || depth > maxIncludeDepth {
+		return r.git.ws.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": 128})
+	}
+	b, err := r.output(ctx, cmdConfigFile, "", "./"+file)
+	if err != nil {
+		return r.failed(err)
+	}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(b), "\x00"), "\x00") {
+		key, value, _ := strings.Cut(entry, "\n")
+		c.keys = append(c.keys, key)
+		switch {
+		case key == "include.path" || strings.HasPrefix(key, "includeif.") && strings.HasSuffix(key, ".path"):
+			if err := c.include(ctx, file, value, depth); err != nil {
+				return err
+			}
+		case own && key == "core.worktree":
+			c.tree = value
+		case strings.HasPrefix(key, "extensions.") || key == "core.repositoryformatversion" && value != "0":
+			c.asks = true
+		}
+		if r.outside {
+			return nil
+		}
+	}
+	return nil
+}
+
+// include judges one included file; whatever its condition, it counts.
+func (c *fileConfig) include(ctx context.Context, from, value string, depth int) error {
+	r := c.repo
+	switch {
+	case value == "" || strings.HasPrefix(value, "~/"):
+		return nil // HOME names no folder, so there is no such file
+	case value[0] == '~' || strings.HasPrefix(value, "%("):
+		return r.external("included configuration")
+	}
+	to, err := r.beneath(path.Dir(from), value)
+	if err != nil {
+		return r.external("included configuration")
+	}
+	return c.read(ctx, to, false, depth+1)
+}

@@ -1,0 +1,142 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"mcp-devserver/sandbox"
+)
+
+// maxRefDepth bounds how deep folders of refs nest.
+const maxRefDepth = 64
+
+// checkLayout proves that no name which git opens for itself in a git directory
+// is a link, or blocks when it is opened: git follows links wherever they lead,
+// and one link for each of the 256 folders of loose objects is a whole
+// repository elsewhere. Kinds come with the listing of a folder, so nothing is
+// looked up a second time.
+func (r *Repo) checkLayout(ctx context.Context, dir, common string) error {
+	for _, base := range []string{dir, common} {
+		for _, flat := range []string{"", "/info"} {
+			if err := r.checkFolder(ctx, base+flat, "git directory", 0); err != nil {
+				return err
+			}
+		}
+		for _, refs := range []string{"/refs", "/reftable"} {
+			if err := r.checkFolder(ctx, base+refs, "git directory", maxRefDepth); err != nil {
+				return err
+			}
+		}
+		if common == dir {
+			break
+		}
+	}
+	return r.checkHead(dir, common)
+}
+
+// elsewhere are names in a git directory that many projects link to a shared
+// place; none of them is opened by what is run here.
+var elsewhere = map[string]bool{"hooks": true, "lfs": true, "rr-cache": true}
+
+// checkFolder refuses what is neither a regular file nor a folder, in dir and
+// in as many levels below it as deep says. A folder that is missing is fine.
+func (r *Repo) checkFolder(ctx context.Context, dir, kind string, deep int) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	entries, err := r.door.Entries(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, sandbox.ErrOutside):
+		return r.external(kind)
+	case err != nil:
+		return r.git.ws.Refuse(sandbox.NotARepository, nil)
+	}
+	for _, e := range entries {
+		switch e.Kind {
+		case sandbox.KindFile:
+		case sandbox.KindDirectory:
+			if deep > 0 {
+				if err := r.checkFolder(ctx, dir+"/"+e.Name, kind, deep-1); err != nil {
+					return err
+				}
+			}
+		case sandbox.KindSymlink:
+			if elsewhere[e.Name] {
+				continue
+			}
+			if err := r.external(kind); err != nil {
+				return err
+			}
+		default:
+			// A socket (of git's own file monitor, for one) cannot be opened, and
+			// so cannot block.
+			if !r.door.Blocks(dir + "/" + e.Name) {
+				continue
+			}
+			return r.git.ws.Refuse(sandbox.NotARepository, nil)
+		}
+	}
+	return nil
+}
+
+// maxSymrefs is how long a chain of refs git follows.
+const maxSymrefs = 5
+
+// checkHead refuses a HEAD that leads, over however many refs, to a name that is
+// not below refs: git would open any file of the git directory for it, links
+// included, and an unborn branch would
+// tell whether it exists.
+func (r *Repo) checkHead(dir, common string) error {
+	at := dir + "/HEAD"
+	for range maxSymrefs + 1 {
+		to := r.door.Symref(at)
+		if to == "" {
+			return nil
+		}
+		if !strings.HasPrefix(to, "refs/") || strings.Contains("/"+to+"/", "/../") {
+			break
+		}
+		at = common + "/" + to
+	}
+	return r.git.ws.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": 128})
+}
+
+// checkObjects refuses links among the files of an object store.
+func (r *Repo) checkObjects(ctx context.Context, store string) error {
+	entries, err := r.door.Entries(store)
+	if err != nil {
+		return r.git.ws.Refuse(sandbox.NotARepository, nil)
+	}
+	for _, e := range entries {
+		switch {
+		case e.Kind == sandbox.KindSymlink:
+			if err := r.external("object store"); err != nil {
+				return err
+			}
+		case e.Kind == sandbox.KindDirectory && (len(e.Name) == 2 || e.Name == "pack" || e.Name == "info"):
+			if err := r.checkFolder(ctx, store+"/"+e.Name, "object store", 1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// leadsAway reports whether git would look a revision up as a file that lies
+// directly in the git directory and is reached through a link, or would block.
+// Everything that a ref can be below refs has been looked at.
+func (r *Repo) leadsAway(rev string) bool {
+	if r.outside {
+		return false
+	}
+	if i := strings.IndexAny(rev, "~^"); i >= 0 {
+		rev = rev[:i]
+	}
+	rel := r.gitDir + "/" + rev
+	_, _, err := r.door.Stat(rel)
+	return errors.Is(err, sandbox.ErrOutside) || r.door.Blocks(rel)
+}
