@@ -393,6 +393,7 @@ func TestGitCancelled(t *testing.T) {
 			t.Errorf("%s: %v %v", tool, r, err)
 		}
 	}
+	f = gitRepo(t, logHistory) // git takes its deadline when it is first used
 	f.Env.Git.Timeout = time.Nanosecond
 	if r := f.Call("git_log", ""); r.Code != "timeout" {
 		t.Errorf("%s", r.Text)
