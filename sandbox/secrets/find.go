@@ -195,22 +195,45 @@ func (f *finder) add(start, end int, r Rule) {
 }
 
 // leftEdge reports whether a token may begin at s[at]: not in the middle of a
-// word, unless the letter before belongs to an escape such as \n or %3D.
+// word, unless what stands before belongs to an escape: \n, \x00, \033, %3D, \u000a.
 func leftEdge(s string, at int) bool {
 	if at == 0 || !isAlnum(s[at-1]) {
 		return true
 	}
 	if at >= 2 && s[at-2] == '\\' {
 		switch s[at-1] {
-		case 'n', 'r', 't':
+		case 'n', 'r', 't', 'b', 'f', 'v', 'a', 'e', '0':
 			return true
 		}
 	}
 	if at >= 3 && s[at-3] == '%' {
 		return isHex(s[at-2 : at])
 	}
-	return at >= 6 && s[at-6] == '\\' && s[at-5] == 'u' && isHex(s[at-4:at])
+	if at >= 4 && s[at-4] == '\\' {
+		switch c := s[at-3]; {
+		case c == 'x', c == 'X':
+			return isHex(s[at-2 : at])
+		case '0' <= c && c <= '3':
+			return isOctal(s[at-2]) && isOctal(s[at-1])
+		}
+	}
+	if at >= 6 && s[at-6] == '\\' && s[at-5] == 'u' && isHex(s[at-4:at]) {
+		return true
+	}
+	return s[at-1] == 'm' && isColour(s[max(0, at-16):at-1])
 }
+
+// isColour reports whether s ends in the numbers of a terminal's colour escape,
+// whose last letter would follow: [1;31.
+func isColour(s string) bool {
+	i := len(s)
+	for i > 0 && (isDigit(s[i-1]) || s[i-1] == ';') {
+		i--
+	}
+	return i > 1 && s[i-1] == '[' && (s[i-2] == 0x1b || isAlnum(s[i-2]))
+}
+
+func isOctal(c byte) bool { return '0' <= c && c <= '7' }
 
 // isFiller reports whether the random part of a token is filled up with one of the
 // bytes that people write where a value belongs: xxxxxxxx.
