@@ -5,7 +5,7 @@ PACKAGES  := $(shell $(GO) list ./... 2>/dev/null | grep -v -e /internal/tooltes
 COVERPKG  := $(shell echo $(PACKAGES) | tr ' ' ',')
 COVERAGE  := 88
 
-.PHONY: build test check cover test-security test-e2e bench fuzz generate cross clean
+.PHONY: build test check cover test-security test-e2e official clients bench fuzz generate cross clean
 
 build:
 	$(GO) build -o bin/ ./cmd/mcp-devserver
@@ -14,8 +14,8 @@ build:
 test: check cover
 
 check:
-	$(GO) vet ./...
-	$(GO) run honnef.co/go/tools/cmd/staticcheck ./...
+	$(GO) vet -tags official ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck -tags official ./...
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt: the files above need formatting"; exit 1; }
 
 cover:
@@ -29,6 +29,14 @@ test-security:
 # The built program, over a real pipe and a real socket.
 test-e2e:
 	$(GO) test -count=1 ./tests/e2e/... ./cmd/mcp-devserver/...
+
+# Packages of a lockfile, installed when it changes. None runs a script.
+tests/%/node_modules/.package-lock.json: tests/%/package-lock.json
+	npm ci --prefix tests/$* --ignore-scripts --no-audit --no-fund --loglevel=error
+
+# The official conformance suite, with its own totals.
+official: tests/official/node_modules/.package-lock.json
+	$(GO) test -tags official -count=1 -v ./tests/official
 
 # Times and allocations of each stage and of the whole walk.
 bench:

@@ -12,7 +12,6 @@ import (
 	full "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"mcp-devserver/pipeline"
-	"mcp-devserver/stages/wire"
 	"mcp-devserver/tools"
 )
 
@@ -365,11 +364,10 @@ func TestNewRefuses(t *testing.T) {
 func TestUnchecked(t *testing.T) {
 	odd := tools.New(tools.Definition{Name: "odd", Input: `{"type":"object","allOf":[{"properties":{"path":{"pattern":"x"}}}]}`, Output: echoOutput, Codes: echoCodes},
 		func(_ context.Context, c *tools.Call, in echoIn) (*echoOut, error) {
-			return nil, wire.Refuse(wire.FaultCapability, "This tool needs sampling").With("requiredCapabilities", wire.Object{{Name: "sampling", Value: wire.Object{}}})
+			return &echoOut{path: c.Texts.Argument(in.Path), text: c.Texts.Name("x")}, nil
 		})
 	s := start(t, func(o *Options) { o.Tools, o.Unchecked = []*tools.Tool{odd}, []string{"odd"} })
-	r := s.call(raw(req("9", "tools/call", `,"name":"odd","arguments":{"path":"y"}`)))
-	if r.code != -32021 || r.status != 400 || !strings.Contains(r.raw, `"data":{"requiredCapabilities":{"sampling":{}}}`) {
+	if r := s.call(raw(req("9", "tools/call", `,"name":"odd","arguments":{"path":"y"}`))); r.code != 0 {
 		t.Error(r.raw)
 	}
 	if r := s.call(raw(req("9", "tools/call", `,"name":"odd","arguments":[]`))); r.code != -32602 {
@@ -377,5 +375,25 @@ func TestUnchecked(t *testing.T) {
 	}
 	if l := s.call(raw(req("9", "tools/list", ""))); !strings.Contains(l.raw, `"allOf"`) {
 		t.Error(l.raw)
+	}
+}
+
+// R-META-06 R-META-07 R-META-08: a capability counts when this very request declares it.
+func TestNeeds(t *testing.T) {
+	s := start(t, func(o *Options) { o.Needs = map[string]string{"first": "sampling"} })
+	call := func(capabilities string) reply {
+		return s.call(raw(strings.Replace(req("9", "tools/call", `,"name":"first"`), cc, ccOf(capabilities), 1)))
+	}
+	for _, declared := range []string{`{}`, `{"Sampling":{}}`, `{"extensions":{"sampling":{}}}`} {
+		r := call(declared)
+		if r.code != -32021 || r.status != 400 || r.id != "9" || !strings.Contains(r.raw, `"data":{"requiredCapabilities":{"sampling":{}}}`) {
+			t.Errorf("%s: %s", declared, r.raw)
+		}
+	}
+	if r := call(`{"sampling":{}}`); r.code != 0 {
+		t.Error(r.raw)
+	}
+	if r := call(`{}`); r.code != -32021 {
+		t.Errorf("an earlier declaration still counts: %s", r.raw)
 	}
 }

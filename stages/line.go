@@ -34,6 +34,9 @@ type Options struct {
 	// Unchecked names tools whose schemas are published as they are and whose arguments are only held to be an object. It is
 	// for the fixtures of conformance suites, which publish keywords that this server does not enforce.
 	Unchecked []string
+	// Needs names, for tools of such suites, the client capability without which a call is refused. The tools of this server
+	// need none.
+	Needs map[string]string
 
 	Unstructured bool // leave out outputSchema and structuredContent
 	NoScan       bool // do not look for signals
@@ -80,7 +83,7 @@ func New(o Options) (*Stages, error) {
 	row{
 		parse{o.Read},
 		negotiate{},
-		&validate{catalog: c, limiter: newLimiter(o.Rate), now: time.Now},
+		&validate{catalog: c, needs: o.Needs, limiter: newLimiter(o.Rate), now: time.Now},
 		&execute{env: o.Env, interval: o.ProgressInterval},
 		scan{off: o.NoScan},
 		a,

@@ -27,6 +27,7 @@ type Call struct {
 // validate checks the method and its params, then takes a call from the budget of its client.
 type validate struct {
 	catalog *catalog
+	needs   map[string]string // client capability by tool
 	limiter *limiter
 	now     func() time.Time
 }
@@ -107,6 +108,10 @@ func (v *validate) call(c *Call, in Spoken) error {
 	e := v.catalog.byName[name]
 	if e == nil {
 		return wire.Refuse(wire.FaultTool, "Unknown tool: ", wire.Caller(name)).With("tool", wire.Caller(name)).With("available", v.catalog.names)
+	}
+	if need := v.needs[name]; need != "" && !wire.Has(in.Meta.Capabilities, need) {
+		return wire.Refuse(wire.FaultCapability, "This tool needs the client's capability "+need).
+			With("requiredCapabilities", wire.Object{{Name: need, Value: wire.Object{}}})
 	}
 	c.tool = e.tool
 	in.rec.report.Tool = name

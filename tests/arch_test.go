@@ -54,6 +54,7 @@ var importRules = []struct {
 	{"", "os/exec", "two places start a process: git, and what looks for it", []string{"tools/internal/git", "cmd/internal/app", "cmd/internal/fixture"}},
 	{"", "net/http", "one place speaks HTTP", []string{"cmd"}},
 	{"", "net", "nothing but the command opens a socket", []string{"cmd"}},
+	{"", module + "/cmd/internal/fixture", "the suite's fixture tools do not ship", nil},
 	{"", "plugin", "nothing is loaded at run time", nil},
 	{"", "encoding/json", "it takes METHOD for method and the last of two equal names", []string{"tools/internal/tooltest", "cmd/internal/transporttest"}},
 	{"", "testing", "tests do not ship", []string{"tools/internal/tooltest", "cmd/internal/transporttest"}},
@@ -181,6 +182,51 @@ func TestDoors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// attachments is the method that puts blocks past the fence, the scan and the
+// redaction.
+const attachments = "Attachments"
+
+// TestAttachments: only the fixture server has content beside the text.
+func TestAttachments(t *testing.T) {
+	found := 0
+	for path, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			if !slices.Contains(methods(t, filepath.Join(p.Dir, name), nil), attachments) {
+				continue
+			}
+			found++
+			if path != "cmd/internal/fixture" {
+				t.Errorf("%s/%s has a method %s: what a tool answers stands inside the fence", path, name, attachments)
+			}
+		}
+	}
+	if found == 0 {
+		t.Errorf("no method is called %s any more", attachments)
+	}
+}
+
+func TestAttachmentsBite(t *testing.T) {
+	src := "package p\nfunc (o *out) Attachments() []Word { return nil }\nfunc Free() {}"
+	if got := methods(t, "p.go", src); !slices.Equal(got, []string{attachments}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// methods lists the names of the methods that a file declares.
+func methods(t *testing.T, name string, src any) (list []string) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range f.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+			list = append(list, f.Name.Name)
+		}
+	}
+	return list
 }
 
 func TestDoorsBite(t *testing.T) {

@@ -105,6 +105,28 @@ func TestBothHalvesCarryTheSame(t *testing.T) {
 	}
 }
 
+type illustrated struct{ listing }
+
+func (*illustrated) Attachments() []answer.Word {
+	return []answer.Word{`{"type":"image","mimeType":"image/png","data":"AA=="}`, `{"type":"text","text":"b"}`}
+}
+
+func TestAttachmentsStandBehindTheText(t *testing.T) {
+	texts := &answer.Texts{}
+	l := &illustrated{listing{path: texts.Name("a"), author: texts.Name("b"), body: texts.Content(secrets.Text{}, answer.None, 0)}}
+	d := answer.NewDoc(texts)
+	msg, raw := render(t, d, l, mark())
+	if len(msg.Content) != 3 || !strings.HasSuffix(msg.Content[0].Text, "<close>") || msg.Content[1].Type != "image" || msg.Content[2].Text != "b" {
+		t.Errorf("content %s", raw)
+	}
+	other := &answer.Texts{}
+	plain := &listing{path: other.Name("a"), author: other.Name("b"), body: other.Content(secrets.Text{}, answer.None, 0)}
+	without := answer.NewDoc(other)
+	if msg, _ := render(t, without, plain, mark()); len(msg.Content) != 1 || without.Sizes() != d.Sizes() {
+		t.Errorf("%d blocks without any; sizes %v and %v", len(msg.Content), without.Sizes(), d.Sizes())
+	}
+}
+
 func TestSecretsLeaveNeitherHalf(t *testing.T) {
 	texts := &answer.Texts{}
 	l := &listing{n: 1, path: texts.Name("f-" + aKey)}

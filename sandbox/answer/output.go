@@ -28,6 +28,12 @@ type Frame struct {
 
 func (f *Frame) common() *Frame { return f }
 
+// Attached is implemented by an Output with blocks of content behind the text:
+// images, sound, resources. They stand outside the fence and the budget and are
+// neither scanned nor redacted, which is why they are Words: one JSON object of
+// ours each. No tool that reads a workspace may have any.
+type Attached interface{ Attachments() []Word }
+
 // FrameOf returns the common members of an output.
 func FrameOf(o Output) *Frame { return o.common() }
 
@@ -114,7 +120,11 @@ func (d *Doc) Result(out Output, m *Mark, o Options) {
 	f := out.common()
 	d.frame = f
 	j := d.JSON()
-	d.content(j)
+	var behind []Word
+	if a, ok := out.(Attached); ok {
+		behind = a.Attachments()
+	}
+	d.content(j, behind)
 	s := &JSON{d: d, off: !o.Structured}
 	p := &Prose{d: d}
 
@@ -149,12 +159,15 @@ func (d *Doc) Result(out Output, m *Mark, o Options) {
 	j.Bool("isError", false)
 }
 
-func (d *Doc) content(j *JSON) {
+func (d *Doc) content(j *JSON, behind []Word) {
 	j.Array("content")
 	j.Object("")
 	j.Word("type", "text")
 	j.put(op{code: opProse, word: "text"})
 	j.End()
+	for _, w := range behind {
+		j.Static("", []byte(w))
+	}
 	j.End()
 }
 
@@ -228,7 +241,7 @@ func (p *Prose) signals(m *Mark) {
 // message and remedy. Everything in it meets redaction.
 func (d *Doc) Denial(e *sandbox.Denial, o Options) {
 	j := d.JSON()
-	d.content(j)
+	d.content(j, nil)
 	message, remedy := d.texts.Name(e.Message), d.texts.Name(e.Remedy)
 	p := &Prose{d: d}
 	p.Name(message)

@@ -260,6 +260,12 @@ func Members(raw []byte, f func(name, value []byte) error) (ok bool, err error) 
 	return true, visit(raw, false, f)
 }
 
+// Has reports whether raw is an object with a member of that name.
+func Has(raw []byte, name string) (found bool) {
+	_, _ = Members(raw, func(n, _ []byte) error { found = found || string(n) == name; return nil })
+	return found
+}
+
 // Kind returns the first byte of a JSON value of an accepted message, with every number reported as '0' and nothing as 0.
 func Kind(raw []byte) byte {
 	if len(raw) == 0 {
