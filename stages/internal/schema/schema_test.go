@@ -293,3 +293,24 @@ func BenchmarkValidate(b *testing.B) {
 		}
 	}
 }
+
+// TestManyUnknownNames: a message of a megabyte holds that many names. Looking up what each may stand for compares it with
+// every other one, which would occupy the line for minutes before any limit on calls is reached.
+func TestManyUnknownNames(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"path":"a"`)
+	for i := range 60_000 {
+		fmt.Fprintf(&b, `,"k%d":%d`, i, i)
+	}
+	s, v := compile(t, reading), value(t, b.String()+"}")
+	found := make(chan []Violation, 1)
+	go func() { found <- s.Validate(v) }()
+	select {
+	case got := <-found:
+		if len(got) != maxViolations || got[0].Name != "k0" {
+			t.Errorf("%d findings, want %d from the first name on", len(got), maxViolations)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("60,000 unknown names take more than 5 s")
+	}
+}

@@ -117,7 +117,8 @@ func (c *checker) number(s *Schema, v Value, say func(string, string)) {
 
 func (c *checker) object(s *Schema, v Value, at string, depth int) {
 	if s.additional != nil && s.additional.never {
-		for i := range v.members {
+		// A name costs a look at every other one, so only those that are reported are looked up.
+		for i := 0; i < len(v.members) && len(c.out) < maxViolations; i++ {
 			if m := &v.members[i]; s.properties[m.name] == nil {
 				c.add(Violation{Pointer: at, Name: m.name, Keyword: "additionalProperties", Detail: "is not accepted", Accepted: s.names, Near: s.near(m.name, v)})
 			}
