@@ -28,12 +28,20 @@ func (e *SelfAttackError) Error() string {
 	return "the server does not withstand its own attacks: " + strings.Join(tricks, "; ")
 }
 
-// ready attacks the server before it serves anybody.
+// errEarly says that the end was asked for before anything was served.
+var errEarly = errors.New("ended before serving")
+
+// ready attacks the server before it serves anybody. When ctx ends meanwhile,
+// the attacks were cut short and say nothing: the error is then errEarly.
 func (a *App) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	probes := a.SelfAttack(limited)
+	if ctx.Err() != nil {
+		return errEarly
+	}
 	var through []Probe
-	for _, p := range a.SelfAttack(ctx) {
+	for _, p := range probes {
 		if !p.Held {
 			through = append(through, p)
 		}
@@ -44,11 +52,19 @@ func (a *App) ready(ctx context.Context) error {
 	return nil
 }
 
+// neverServed ends a server that never served; an early end is an orderly one.
+func (a *App) neverServed(err error) error {
+	if errors.Is(err, errEarly) {
+		err = nil
+	}
+	return errors.Join(err, a.end())
+}
+
 // ServeStdio serves one client over a pair of streams until its input ends or
 // ctx does. The error is nil for both.
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := a.ready(ctx); err != nil {
-		return err
+		return a.neverServed(err)
 	}
 	err := stdio.Serve(ctx, a.stages.Line(), in, out, stdio.Options{MaxLine: int(a.config.RequestBytes)})
 	return errors.Join(err, a.end())
@@ -60,7 +76,7 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
 func (a *App) ServeHTTP(ctx context.Context, l net.Listener, pair *tls.Certificate) error {
 	if err := a.ready(ctx); err != nil {
 		l.Close()
-		return err
+		return a.neverServed(err)
 	}
 	c := a.config
 	o := httpd.Options{
