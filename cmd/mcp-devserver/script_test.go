@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector otherwise delays every exit by a second
 			e.Setenv("BELL", "no\apes")
 			e.Setenv("ESCAPES", "red\x1b[31m\nrefused: second line")
 			// A name that testscript itself would expand.

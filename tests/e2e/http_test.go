@@ -362,7 +362,7 @@ func TestDisconnect(t *testing.T) {
 	case <-timer.C:
 		t.Fatal("the workers are not free")
 	}
-	terminate(t, w.child)
+	w.terminate(t)
 }
 
 // TestTokens: with a token configured nothing is answered without it but the
@@ -401,7 +401,7 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%s: %d", path, a.status)
 		}
 	}
-	terminate(t, w.child)
+	w.terminate(t)
 	if log := w.stderr.String(); strings.Contains(log, one) || strings.Contains(log, two) {
 		t.Errorf("the token is in the log: %s", log)
 	}
@@ -455,7 +455,7 @@ func TestHealth(t *testing.T) {
 	if a := w.do(t, "GET", "/healthz", http.Header{}, ""); a.status != 200 {
 		t.Errorf("alive: %d", a.status)
 	}
-	terminate(t, w.child)
+	w.terminate(t)
 }
 
 // TestDrain: a signal lets what runs be answered and turns the rest away.
@@ -487,7 +487,7 @@ func TestDrain(t *testing.T) {
 		answers <- string(b)
 	}()
 	w.busy(t)
-	terminate(t, w.child)
+	w.terminate(t)
 	// It takes longer than the grace, and is told so.
 	if got := <-answers; !strings.Contains(got, `"id":1`) || !strings.Contains(got, "shutting down") {
 		t.Errorf("the search in flight: %.300s", got)
@@ -536,7 +536,7 @@ func TestAddresses(t *testing.T) {
 			}
 		}
 	}
-	terminate(t, w.child)
+	w.terminate(t)
 }
 
 // TestParallelClients: as many at once as a pool of clients makes, each with
@@ -561,5 +561,5 @@ func TestParallelClients(t *testing.T) {
 			t.Errorf("id %s: %.300s", g.id, body)
 		}
 	}
-	terminate(t, w.child)
+	w.terminate(t)
 }

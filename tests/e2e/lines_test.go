@@ -50,22 +50,9 @@ func masked(raw string) string {
 
 // result is what tools/call returns.
 type result struct {
-	ResultType string `json:"resultType"`
-	Content    []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	} `json:"content"`
+	ResultType string         `json:"resultType"`
 	Structured map[string]any `json:"structuredContent"`
 	IsError    bool           `json:"isError"`
-}
-
-// text returns the text half of a result, "" when there is none.
-func (m *message) text() string {
-	var r result
-	if m.Result == nil || json.Unmarshal(m.Result, &r) != nil || len(r.Content) == 0 {
-		return ""
-	}
-	return r.Content[0].Text
 }
 
 // denial returns the code of a denial, "" when the message is none.

@@ -65,7 +65,7 @@ func TestReadmeCommands(t *testing.T) {
 			cmd.Dir = dir
 			w := &web{address: address, client: newClient()}
 			w.child = start(t, cmd, os.Environ())
-			t.Cleanup(func() { w.client.CloseIdleConnections(); terminate(t, w.child) })
+			t.Cleanup(func() { w.terminate(t) })
 			if !w.ready() {
 				t.Fatalf("%s\nends: %s", block, w.stderr)
 			}

@@ -176,8 +176,12 @@ func (e exchanges) tools(t *testing.T) *message {
 	return e.send(t, request(`"tools"`, "tools/list", ""), 1, 200)[0]
 }
 
-func (e exchanges) end(t *testing.T) {
+func (e exchanges) end(t *testing.T) { t.Helper(); e.terminate(t) }
+
+// terminate lets go of the connections first: net/http gives one that was
+// opened and never used five seconds.
+func (w *web) terminate(t *testing.T) {
 	t.Helper()
-	e.client.CloseIdleConnections()
-	terminate(t, e.child)
+	w.client.CloseIdleConnections()
+	terminate(t, w.child)
 }
