@@ -76,17 +76,31 @@ func newDenySet(extra []string) (*denySet, error) {
 		s.add(r)
 	}
 	for _, line := range extra {
-		line = strings.TrimRight(line, "\r\n")
-		if t := strings.TrimSpace(line); t == "" || t[0] == '#' {
-			continue
-		}
-		r, err := parseRule(line)
+		r, ok, err := readRule(line)
 		if err != nil {
 			return nil, fmt.Errorf("deny rule %q: %w", shorten(line, maxText), err)
 		}
-		s.add(r)
+		if ok {
+			s.add(r)
+		}
 	}
 	return s, nil
+}
+
+// readRule reads one rule of a caller; ok is false for a blank line or a comment.
+func readRule(line string) (r rule, ok bool, err error) {
+	line = strings.TrimRight(line, "\r\n")
+	if t := strings.TrimSpace(line); t == "" || t[0] == '#' {
+		return rule{}, false, nil
+	}
+	r, err = parseRule(line)
+	return r, err == nil, err
+}
+
+// CheckRule returns why [Open] would not accept line as a deny rule, nil when it would.
+func CheckRule(line string) error {
+	_, _, err := readRule(line)
+	return err
 }
 
 func (s *denySet) add(r rule) {

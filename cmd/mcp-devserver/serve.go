@@ -36,7 +36,7 @@ func (c *command) serve() *cobra.Command {
 				}
 				return c.serveStdio(ctx)
 			case "http":
-				return c.serveHTTP(ctx, listen)
+				return c.serveHTTP(ctx, listen, cmd.Flags().Changed("listen"))
 			}
 			return fmt.Errorf("%w: --transport takes stdio or http", errUsage)
 		},
@@ -65,9 +65,9 @@ func (c *command) serveStdio(ctx context.Context) error {
 	return served(a.ServeStdio(ctx, c.stdin, c.stdout))
 }
 
-func (c *command) serveHTTP(ctx context.Context, listen string) error {
+func (c *command) serveHTTP(ctx context.Context, listen string, given bool) error {
 	flags := map[string]string{}
-	if listen != "" {
+	if given {
 		flags["MCP_HTTP__ADDRESS"] = listen
 	}
 	cfg, err := c.config(flags, true, true)
@@ -88,13 +88,11 @@ func (c *command) serveHTTP(ctx context.Context, listen string) error {
 		return exitError(exitRefused)
 	}
 	prepare(cfg)
-	log := app.Logger(c.stderr, cfg.LogLevel)
-	a, err := app.New(cfg, build(), log, "http")
+	a, err := app.New(cfg, build(), app.Logger(c.stderr, cfg.LogLevel), "http")
 	if err != nil {
 		l.Close()
 		return &failure{err}
 	}
-	log.Info().Str("address", l.Addr().String()).Str("path", cfg.HTTPPath).Bool("tls", pair != nil).Msg("listening")
 	return served(a.ServeHTTP(ctx, l, pair))
 }
 

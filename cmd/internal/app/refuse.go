@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mcp-devserver/cmd/internal/httpd"
+	"mcp-devserver/sandbox"
 )
 
 // facts are what the refusals look at beside the settings. They are gathered
@@ -97,6 +100,14 @@ var refusals = []refusal{
 		}
 		return out
 	}},
+	{"deny-syntax", true, func(c *Config, f *facts) (out []Problem) {
+		for _, r := range c.Deny {
+			if err := sandbox.CheckRule(r); err != nil && !strings.HasPrefix(r, "!") {
+				out = append(out, Problem{Setting: "MCP_SANDBOX__DENY", Found: strconv.Quote(r), Why: err.Error(), Do: "write it as in a .gitignore file"})
+			}
+		}
+		return out
+	}},
 	{"content-policy", false, func(c *Config, f *facts) (out []Problem) {
 		for _, s := range []struct {
 			name string
@@ -137,18 +148,42 @@ var refusals = []refusal{
 		if !f.http {
 			return nil
 		}
-		for _, s := range []struct {
-			name string
-			list []string
-		}{{"MCP_HTTP__ALLOWED_ORIGINS", c.AllowedOrigins}, {"MCP_HTTP__ALLOWED_HOSTS", c.AllowedHosts}} {
-			for _, v := range s.list {
-				if strings.Contains(v, "*") {
-					out = append(out, Problem{Setting: s.name, Found: strconv.Quote(v), Why: "patterns are not accepted: every name stands for itself", Do: "list the names"})
-				}
-			}
-		}
 		if !loopback(c.HTTPAddress) && len(c.AllowedHosts) == 0 {
 			out = append(out, Problem{Setting: "MCP_HTTP__ALLOWED_HOSTS", Why: "no name is accepted for the address " + strconv.Quote(c.HTTPAddress), Do: "list the names under which clients reach the server"})
+		}
+		return out
+	}},
+	{"http-names", true, func(c *Config, f *facts) (out []Problem) {
+		if !f.http {
+			return nil
+		}
+		say := func(setting, found, why, do string) {
+			out = append(out, Problem{Setting: setting, Found: strconv.Quote(found), Why: why, Do: do})
+		}
+		if _, _, err := net.SplitHostPort(c.HTTPAddress); err != nil {
+			say("MCP_HTTP__ADDRESS", c.HTTPAddress, "not an address with a port", "set one such as 127.0.0.1:8080")
+		}
+		if !httpd.ValidPath(c.HTTPPath) {
+			say("MCP_HTTP__PATH", c.HTTPPath, "it cannot be the path of the endpoint", "set one such as /mcp")
+		}
+		for _, s := range []struct {
+			name  string
+			list  []string
+			valid func(string) bool
+			why   string
+			do    string
+		}{
+			{"MCP_HTTP__ALLOWED_ORIGINS", c.AllowedOrigins, httpd.ValidOrigin, "not an origin", "list origins such as https://app.example.com"},
+			{"MCP_HTTP__ALLOWED_HOSTS", c.AllowedHosts, httpd.ValidHost, "not a host name with or without a port", "list names such as mcp.example.com"},
+		} {
+			for _, v := range s.list {
+				switch {
+				case strings.Contains(v, "*"):
+					say(s.name, v, "patterns are not accepted: every name stands for itself", "list the names")
+				case !s.valid(v):
+					say(s.name, v, s.why, s.do)
+				}
+			}
 		}
 		return out
 	}},

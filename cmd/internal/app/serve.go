@@ -101,6 +101,7 @@ func (a *App) ServeHTTP(ctx context.Context, l net.Listener, pair *tls.Certifica
 		l.Close()
 		return err
 	}
+	a.log.Info().Str("address", l.Addr().String()).Str("path", c.HTTPPath).Bool("tls", pair != nil).Msg("listening")
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	select {

@@ -18,7 +18,7 @@ type names map[string]bool
 func parseHosts(list []string) (names, error) {
 	n := names{}
 	for _, h := range list {
-		if _, _, ok := splitHost(h); !ok {
+		if !ValidHost(h) {
 			return nil, fmt.Errorf("httpd: %q is not a host name with or without a port", h)
 		}
 		n[strings.ToLower(h)] = true
@@ -30,12 +30,37 @@ func parseHosts(list []string) (names, error) {
 func parseOrigins(list []string) (names, error) {
 	n := names{}
 	for _, o := range list {
-		if _, _, ok := splitOrigin(o); !ok {
+		if !ValidOrigin(o) {
 			return nil, fmt.Errorf("httpd: %q is not an origin", o)
 		}
 		n[strings.ToLower(o)] = true
 	}
 	return n, nil
+}
+
+// ValidPath tells whether Options.Path may be p: what a client can send as it stands, and not a path of ours.
+func ValidPath(p string) bool {
+	if !strings.HasPrefix(p, "/") || p == "/healthz" || p == "/readyz" {
+		return false
+	}
+	for i := 0; i < len(p); i++ {
+		if p[i] <= ' ' || p[i] >= 0x7f || p[i] == '?' || p[i] == '#' {
+			return false
+		}
+	}
+	return true
+}
+
+// ValidHost tells whether Options.Hosts may hold h.
+func ValidHost(h string) bool {
+	_, _, ok := splitHost(h)
+	return ok
+}
+
+// ValidOrigin tells whether Options.Origins may hold o.
+func ValidOrigin(o string) bool {
+	_, _, ok := splitOrigin(o)
+	return ok
 }
 
 // splitHost takes a Host apart: a name, an IPv4 address or an IPv6 address in brackets, and perhaps a port. It accepts

@@ -33,7 +33,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -133,7 +132,7 @@ func New(l *pipeline.Line, o Options) (*Server, error) {
 	var err1, err2, err3 error
 	s.hosts, err1 = parseHosts(o.Hosts)
 	s.origins, err2 = parseOrigins(o.Origins)
-	if p := s.options.Path; !strings.HasPrefix(p, "/") || strings.ContainsAny(p, "?# ") || p == "/healthz" || p == "/readyz" {
+	if p := s.options.Path; !ValidPath(p) {
 		err3 = fmt.Errorf("httpd: %q cannot be the path of the endpoint", p)
 	}
 	if err := errors.Join(err1, err2, err3); err != nil {
