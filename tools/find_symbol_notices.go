@@ -132,8 +132,7 @@ func oneLine(t secrets.Text) secrets.Text {
 	if cut {
 		joined.Raw += "…"
 	}
-	joined.Spans = mergeSpans(joined.Spans, secrets.Find(joined.Raw))
-	return joined
+	return seen(joined)
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }

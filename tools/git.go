@@ -239,6 +239,9 @@ func (c *Call) textOf(k *git.Commit) commitText {
 	}
 	subject := message.Slice(a, b)
 	subject.Raw = strings.ReplaceAll(subject.Raw, "\n", " ")
+	if b > a && strings.IndexByte(message.Raw[a:b], '\n') >= 0 {
+		subject = seen(subject)
+	}
 	t.subject = cutText(subject, maxSubject)
 	if to-from > maxMessage {
 		to = from + maxMessage
@@ -272,5 +275,5 @@ func cutText(t secrets.Text, n int) secrets.Text {
 	}
 	out := t.Slice(0, k)
 	out.Raw += " … [+" + itoa(int64(utf8.RuneCountInString(t.Raw[k:]))) + " chars]"
-	return out
+	return seen(out)
 }

@@ -314,7 +314,11 @@ func readText(ctx context.Context, c *Call, in *readFileIn, o *readFileOut, r io
 	}
 	w.take()
 	o.first, o.last, o.cut = first, w.line-1, w.cut
-	o.text = c.Texts.Content(w.text(), o.path, first)
+	shown := w.text()
+	if len(o.cut) > 0 {
+		shown = seen(shown)
+	}
+	o.text = c.Texts.Content(shown, o.path, first)
 	o.Complete = o.last == wanted && len(o.cut) == 0
 	if o.last < wanted {
 		o.Stopped = "limit"

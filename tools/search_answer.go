@@ -258,29 +258,35 @@ func (s *search) show(o *searchOut) {
 		res := searchResult{path: t.Name(shown(f.path)), count: f.count}
 		var (
 			j       joiner
-			first   int // line number of the text under way
-			next    int // number of the line that would continue it
-			size    int // lines in it
-			from    int // hits from here on lie in it
+			first   int  // line number of the text under way
+			next    int  // number of the line that would continue it
+			size    int  // lines in it
+			from    int  // hits from here on lie in it
+			cut     bool // some line of it is not whole
 			symbols = map[string]answer.Ref{}
 		)
 		flush := func(to int) {
 			if from == to {
 				return
 			}
-			ref := t.Content(j.text(), res.path, first)
+			text := j.text()
+			if cut {
+				text = seen(text)
+			}
+			ref := t.Content(text, res.path, first)
 			for k := from; k < to; k++ {
 				for _, r := range [...]*run{&res.hits[k].before, &res.hits[k].match, &res.hits[k].after} {
 					r.text = ref
 				}
 			}
-			j, from, size = joiner{}, to, 0
+			j, from, size, cut = joiner{}, to, 0, false
 		}
 		put := func(line int, texts ...contextLine) run {
 			r := run{from: size, to: size + len(texts), line: line}
 			for _, c := range texts {
 				j.add(c.text)
 				if c.more > 0 {
+					cut = true
 					j.word(" … [+" + strconv.Itoa(c.more) + " chars]")
 				}
 				j.word("\n")
@@ -302,6 +308,7 @@ func (s *search) show(o *searchOut) {
 				}
 				sh.symbol = symbols[h.symbol]
 			}
+			cut = cut || h.cut
 			sh.before = put(begin, h.before...)
 			lines := make([]contextLine, len(h.lines))
 			for i, l := range h.lines {

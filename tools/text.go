@@ -55,6 +55,14 @@ func (j *joiner) word(s string) {
 
 func (j *joiner) text() secrets.Text { return secrets.Text{Raw: j.raw.String(), Spans: j.spans} }
 
+// seen adds to a text that cuts have shortened what the rules see in it only
+// now: a word that was too long for a token may have the right length, and what
+// was far apart stands together. It is hidden like the rest.
+func seen(t secrets.Text) secrets.Text {
+	t.Spans = mergeSpans(t.Spans, secrets.Find(t.Raw))
+	return t
+}
+
 // sizeWords words a number of bytes for people: "812 bytes", "180 KB", "1.2 MB".
 func sizeWords(n int64) string {
 	const unit = 1000

@@ -423,6 +423,9 @@ func isBasic(v string) bool {
 	if err != nil {
 		return false
 	}
+	if string(buf[:n]) == "Aladdin:open sesame" { // the example of RFC 7617
+		return false
+	}
 	colon := -1
 	for i, c := range buf[:n] {
 		if c < ' ' || c > '~' {
@@ -438,12 +441,15 @@ func isBasic(v string) bool {
 // netrc reads "login" and "password" of "machine host login name password value".
 func netrc(f *finder, r Rule, at, end int) {
 	s := f.s
-	i := skipSpace(s, end)
-	if i == end || i == len(s) || at > 0 && !isSpace(s[at-1]) {
+	i := skipBlank(s, end)
+	if i == end || i == len(s) || isSpace(s[i]) || at > 0 && !isSpace(s[at-1]) && s[at-1] != '"' {
 		return
 	}
 	if s[at] == 'l' {
-		f.loginAt = at
+		// Prose speaks of login and password too, a file of logins names a machine.
+		if before := s[max(0, at-maxMachine):at]; strings.Contains(before, "machine") || strings.Contains(before, "default") {
+			f.loginAt = at
+		}
 		return
 	}
 	if f.loginAt < 0 || at-f.loginAt > 160 {
@@ -458,12 +464,7 @@ func netrc(f *finder, r Rule, at, end int) {
 	}
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+// maxMachine is how far before a login its machine may be named.
+const maxMachine = 200
 
-func skipSpace(s string, i int) int {
-	from := i
-	for i < len(s) && i-from < 64 && isSpace(s[i]) {
-		i++
-	}
-	return i
-}
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

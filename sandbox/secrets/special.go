@@ -319,6 +319,22 @@ func twilio(f *finder, r Rule, at, end int) {
 
 var twilioTail = mustShape(`[a-f0-9]{32}`)
 
+// square is a prefix and the token, but not a stretch of longer base64: EAAA is
+// how that spells a number.
+func square(f *finder, r Rule, at, end int) {
+	s := f.s
+	if !leftEdge(s, at) || at > 0 && (s[at-1] == '+' || s[at-1] == '/') {
+		return
+	}
+	stop, ok := f.match(squareTail, r, end)
+	if !ok || stop < len(s) && (isAlnum(s[stop]) || s[stop] == '+' || s[stop] == '/') || isFiller(s[end:stop]) {
+		return
+	}
+	f.add(at, stop, r)
+}
+
+var squareTail = mustShape(`[\w_-]{22,60}`)
+
 // azureKey is the base64 key of a connection string.
 func azureKey(f *finder, r Rule, at, end int) {
 	stop, ok := azureKeyTail.match(f.s, end)
