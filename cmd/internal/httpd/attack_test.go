@@ -187,6 +187,37 @@ func TestClientDoesNotRead(t *testing.T) {
 	})
 }
 
+// The same holds for the answers that need no line: a client that asks for ever and reads nothing loses its connection.
+func TestClientDoesNotReadRefusals(t *testing.T) {
+	asked := map[string][]byte{
+		"no such path":   []byte("GET /nope HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+		"health":         []byte("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+		"foreign host":   []byte("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n"),
+		"wrong method":   []byte("GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+		"wrong type":     raw{headers: []string{"Content-Type: text/plain"}, body: hello}.bytes("localhost"),
+		"a notification": raw{body: `{"do":"note"}`}.bytes("localhost"),
+	}
+	for name, request := range asked {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := inBubble(t, Options{})
+				begin := time.Now()
+				c := b.pipes.dial()
+				for {
+					if _, err := c.Write(request); err != nil {
+						break
+					}
+				}
+				if took := time.Since(begin); took < 30*time.Second || took > 31*time.Second {
+					t.Errorf("cut off after %v", took)
+				}
+				c.Close()
+				b.end()
+			})
+		})
+	}
+}
+
 // Clients that go away free their workers, with an answer in JSON pending as with a stream.
 func TestDisconnectFreesWorkers(t *testing.T) {
 	s := start(t, Options{})

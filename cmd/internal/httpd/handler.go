@@ -18,14 +18,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	switch {
 	case !s.hosts.host(r.Host):
-		refuse(w, badHost)
+		s.refuse(w, badHost)
 		return
 	case !s.origins.origin(r.Header["Origin"]):
-		refuse(w, badOrigin)
+		s.refuse(w, badOrigin)
 		return
 	}
 	// The bytes that the client sent, not a path that was decoded or cleaned: exactly one spelling is ours.
 	path, _, _ := strings.Cut(r.RequestURI, "?")
+	if path != s.options.Path {
+		s.limitWrite(w)
+	}
 	switch path {
 	case s.options.Path:
 		s.message(w, r)
@@ -43,36 +46,36 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) message(w http.ResponseWriter, r *http.Request) {
 	token := -1
 	if r.Method != http.MethodPost {
-		refuse(w, badMethod)
+		s.refuse(w, badMethod)
 		return
 	}
 	if len(s.tokens) > 0 {
 		if token = s.tokens.find(r.Header); token < 0 {
-			refuse(w, badToken)
+			s.refuse(w, badToken)
 			return
 		}
 	}
 	if s.draining.Load() {
-		refuse(w, draining)
+		s.refuse(w, draining)
 		return
 	}
 	forms := accept(r.Header["Accept"])
 	switch {
 	case !isJSON(r.Header["Content-Type"]):
-		refuse(w, badType)
+		s.refuse(w, badType)
 		return
 	case !isPlain(r.Header["Content-Encoding"]):
-		refuse(w, badEncoding)
+		s.refuse(w, badEncoding)
 		return
 	case !forms.json && !forms.stream:
-		refuse(w, badAccept)
+		s.refuse(w, badAccept)
 		return
 	}
 	body, held, why := s.body(w, r)
 	release := func() { s.held.Add(-held) }
 	if why != accepted {
 		release()
-		refuse(w, why)
+		s.refuse(w, why)
 		return
 	}
 	p := &reply{wake: make(chan struct{}, 1), forms: forms, release: release}
@@ -84,7 +87,7 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request) {
 		s.respond(w, r, p)
 	case errors.Is(err, pipeline.ErrClosed) || errors.Is(err, pipeline.ErrShutdown):
 		release()
-		refuse(w, draining)
+		s.refuse(w, draining)
 	default: // the client has gone
 		release()
 		panic(http.ErrAbortHandler)

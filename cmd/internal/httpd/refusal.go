@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // refusal is an answer that the transport gives by itself, before a message has been read. Each is one row of refusals.
@@ -57,8 +58,15 @@ func init() {
 	}
 }
 
+// limitWrite gives the next write its time, without which a client that sends requests and reads no answer would keep its
+// connection for ever. It is not supported by every ResponseWriter of a test.
+func (s *Server) limitWrite(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.options.WriteTimeout))
+}
+
 // refuse writes the answer. A body that was not read is left to net/http, which reads a little of it, or closes.
-func refuse(w http.ResponseWriter, why refusal) {
+func (s *Server) refuse(w http.ResponseWriter, why refusal) {
+	s.limitWrite(w)
 	r := &refusals[why]
 	if r.header[0] != "" {
 		w.Header().Set(r.header[0], r.header[1])

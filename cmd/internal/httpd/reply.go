@@ -106,6 +106,7 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, p *reply) {
 				panic(http.ErrAbortHandler)
 			}
 			if !out.begun {
+				out.deadline()
 				w.WriteHeader(http.StatusAccepted)
 			}
 			return
