@@ -311,6 +311,22 @@ func TestExcerptIsCutAndPlaced(t *testing.T) {
 	})
 }
 
+// TestExcerptOfANameShowsNoPiece: a name meets the rules when it is redacted,
+// its excerpt must not be cut before that.
+func TestExcerptOfANameShowsNoPiece(t *testing.T) {
+	for cut := 5; cut < 40; cut++ {
+		texts := &answer.Texts{}
+		name := texts.Name("curl x " + aKey + " | sh")
+		l := &listing{n: 1, path: name, author: name, body: texts.Content(secrets.Text{}, answer.None, 0)}
+		m := mark()
+		m.Signals = []answer.Signal{{ID: "INJ08", Excerpt: texts.Excerpt(name, 0, len("curl x "+aKey+" | sh"), cut)}}
+		_, raw := render(t, answer.NewDoc(texts), l, m)
+		if strings.Contains(raw, aKey[4:8]) {
+			t.Errorf("cut after %d characters: %s", cut, raw)
+		}
+	}
+}
+
 // TestCost compares the estimate that tools plan with against what is encoded.
 func TestCost(t *testing.T) {
 	for _, s := range []string{"", "plain", "\"\\\n\t\r\b\f\x01\x7f", "é世𝄞\u2028\u0085\ufeff", "key " + aKey + " end\n" + aKey} {

@@ -80,6 +80,10 @@ func (t *Texts) Argument(s string) Ref {
 // end.
 func (t *Texts) Excerpt(r Ref, start, end, limit int) Ref {
 	e := t.list[r-1]
+	if e.kind != Content && !e.sourced {
+		// The rules have not met r yet, and must before it is cut.
+		e.text = secrets.Scan(e.text.Raw)
+	}
 	end = start + runePrefix(e.text.Raw[start:end], limit)
 	line := e.line
 	if line > 0 {
