@@ -272,9 +272,7 @@ func (s *search) visit(ctx context.Context, it *walk.Item) (walk.Action, error) 
 		return walk.Continue, nil
 	}
 	s.considered++
-	if s.considered&255 == 0 {
-		s.call.Progress(int64(s.considered), 0, PhaseSearch)
-	}
+	s.call.Progress(int64(s.considered), 0, PhaseSearch) // a few files can take long, too
 	f, err := it.Open()
 	if err != nil {
 		var d *sandbox.Denial

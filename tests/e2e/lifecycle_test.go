@@ -90,7 +90,7 @@ func TestEndOfInputWhileBusy(t *testing.T) {
 	c, dir := slowly8(t)
 	c.send(call("9", "git_log", `{}`))
 	code, took, rest := c.end()
-	if code != 0 || took > 8*time.Second {
+	if code != 0 || took > 4*time.Second+4*atOnce {
 		t.Errorf("exit code %d after %v", code, took)
 	}
 	seen := map[string]bool{}
@@ -130,7 +130,7 @@ func TestOutputClosed(t *testing.T) {
 	c.exchange(discover("1"), 1)
 	c.out.Close()
 	c.send(discover("2")) // its answer meets the closed pipe
-	if code, took, _ := c.wait(); code != 0 || took > 2*time.Second {
+	if code, took, _ := c.wait(); code != 0 || took > 2*atOnce {
 		t.Errorf("exit code %d after %v", code, took)
 	}
 }
@@ -140,7 +140,7 @@ func TestOutputClosedWhileBusy(t *testing.T) {
 	c, _ := slowly8(t)
 	c.out.Close()
 	c.send(discover("2"))
-	if code, took, _ := c.wait(); code != 0 || took > 5*time.Second {
+	if code, took, _ := c.wait(); code != 0 || took > 5*atOnce {
 		t.Errorf("exit code %d after %v", code, took)
 	}
 }
@@ -153,7 +153,7 @@ func TestSignals(t *testing.T) {
 			if err := c.cmd.Process.Signal(s); err != nil {
 				t.Fatal(err)
 			}
-			if code, took, rest := c.wait(); code != 0 || len(rest) > 0 || took > time.Second {
+			if code, took, rest := c.wait(); code != 0 || len(rest) > 0 || took > atOnce {
 				t.Errorf("exit code %d after %v, %d messages left", code, took, len(rest))
 			}
 		})
@@ -164,7 +164,7 @@ func TestSignals(t *testing.T) {
 		if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		if code, took, _ := c.wait(); code != 0 || took > 8*time.Second {
+		if code, took, _ := c.wait(); code != 0 || took > 4*time.Second+4*atOnce {
 			t.Errorf("exit code %d after %v", code, took)
 		}
 	})
@@ -184,7 +184,7 @@ func TestRefusedConfiguration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := stdio(t, c.dir, c.setting)
 			code, took, rest := p.wait() // the input stays open
-			if code != 78 || len(rest) > 0 || took > 5*time.Second {
+			if code != 78 || len(rest) > 0 || took > 5*atOnce {
 				t.Errorf("exit code %d after %v, %d messages", code, took, len(rest))
 			}
 			said := p.stderr.String()

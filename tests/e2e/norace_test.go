@@ -2,4 +2,7 @@
 
 package e2e
 
-const underRace = false
+const (
+	underRace = false
+	slower    = 1
+)

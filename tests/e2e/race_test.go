@@ -3,4 +3,7 @@
 package e2e
 
 // underRace: the program is built with the race detector when its tests are.
-const underRace = true
+const (
+	underRace = true
+	slower    = 5 // times
+)

@@ -29,15 +29,15 @@ var slow = sync.OnceValues(func() (string, error) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789  "
-	b := make([]byte, 1<<20)
+	b := make([]byte, 100<<10)
 	for i := range b {
 		b[i] = letters[r.IntN(len(letters))]
 		if i%77 == 76 {
 			b[i] = '\n'
 		}
 	}
-	for i := range 24 {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%02d.txt", i)), b, 0o644); err != nil {
+	for i := range 240 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%03d.txt", i)), b, 0o644); err != nil {
 			return "", err
 		}
 	}

@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestProgress: a call that asked for it is told how far it is, by rising
+// numbers under its own token, and of nothing after its answer. One that did
+// not ask is told nothing.
+func TestProgress(t *testing.T) {
+	dir, err := slow()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := append([]string{"MCP_SEARCH__DEADLINE_MS=2000"}, slowly[1:]...)
+	ask := func(id, token string) string {
+		return strings.Replace(slowSearch(id), capable, capable+`,"progressToken":`+token, 1)
+	}
+	lines := map[string]string{"1": ask("1", `"a"`), "2": ask("2", "7"), "3": slowSearch("3")}
+	tokens := map[string]string{"1": `"a"`, "2": "7"}
+
+	t.Run("http", func(t *testing.T) {
+		w := overHTTP(t, dir, settings...)
+		type got struct {
+			id string
+			a  *answer
+		}
+		all := make(chan got)
+		for id, line := range lines {
+			go func() { all <- got{id, w.post(t, line)} }()
+		}
+		for range lines {
+			g := <-all
+			inspectProgress(t, g.id, tokens[g.id], g.a.messages)
+			if stream := g.a.header.Get("Content-Type") == "text/event-stream"; stream != (tokens[g.id] != "") {
+				t.Errorf("id %s comes as %s", g.id, g.a.header.Get("Content-Type"))
+			}
+		}
+		// A client that takes no streams gets none.
+		a := w.do(t, "POST", "/mcp", changed(lines["1"], "Accept: application/json"), lines["1"])
+		if a.header.Get("Content-Type") != "application/json" || len(a.messages) != 1 {
+			t.Errorf("%v %.300s", a.header, a.body)
+		}
+		w.terminate(t)
+	})
+	t.Run("stdio", func(t *testing.T) {
+		c := stdio(t, dir, settings...)
+		for _, line := range lines {
+			c.send(line)
+		}
+		byToken := map[string][]*message{}
+		for open := len(lines); open > 0; {
+			m := c.next()
+			if m.Method == "" {
+				open--
+				byToken[tokens[m.id()]] = append(byToken[tokens[m.id()]], m)
+				continue
+			}
+			byToken[tokenOf(t, m)] = append(byToken[tokenOf(t, m)], m)
+		}
+		for id := range lines {
+			inspectProgress(t, id, tokens[id], byToken[tokens[id]])
+		}
+		c.must()
+	})
+}
+
+type progress struct {
+	Token    json.RawMessage `json:"progressToken"`
+	Progress float64         `json:"progress"`
+	Message  string          `json:"message"`
+}
+
+func tokenOf(t *testing.T, m *message) string {
+	t.Helper()
+	var p progress
+	if err := json.Unmarshal(m.Params, &p); err != nil || m.Method != "notifications/progress" {
+		t.Errorf("%v in %.300s", err, m.Raw)
+	}
+	return string(p.Token)
+}
+
+func inspectProgress(t *testing.T, id, token string, messages []*message) {
+	t.Helper()
+	if len(messages) == 0 || messages[len(messages)-1].id() != id {
+		t.Fatalf("id %s: the answer is not the last of %d messages", id, len(messages))
+	}
+	var last float64
+	for _, m := range messages[:len(messages)-1] {
+		var p progress
+		if err := json.Unmarshal(m.Params, &p); err != nil || m.ID != nil || string(p.Token) != token || p.Progress <= last || p.Message == "" {
+			t.Errorf("id %s: after %v comes %.300s", id, last, m.Raw)
+		}
+		last = p.Progress
+	}
+	if n := len(messages) - 1; token == "" && n > 0 || token != "" && (n == 0 || n > 12) {
+		t.Errorf("id %s: %d notifications", id, n)
+	}
+}
