@@ -52,19 +52,23 @@ func (l *limiter) admit(client string, now time.Time) (wait time.Duration, ok bo
 	if l == nil {
 		return 0, true
 	}
-	if wait, ok = take(l.of(client), now); !ok || client == "" {
+	own, wait, ok := take(l.of(client), now)
+	if !ok || client == "" {
 		return wait, ok
 	}
-	return take(l.all, now)
+	if _, wait, ok = take(l.all, now); !ok {
+		own.CancelAt(now) // what others use up costs this client nothing
+	}
+	return wait, ok
 }
 
-func take(b *rate.Limiter, now time.Time) (time.Duration, bool) {
+func take(b *rate.Limiter, now time.Time) (*rate.Reservation, time.Duration, bool) {
 	r := b.ReserveN(now, 1)
 	if wait := r.DelayFrom(now); wait > 0 {
 		r.CancelAt(now)
-		return wait, false
+		return nil, wait, false
 	}
-	return 0, true
+	return r, 0, true
 }
 
 // of returns the bucket of a client. The client that was quiet longest is forgotten when there are too many; it comes back with a

@@ -29,6 +29,24 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
+// A call that is refused because of what others use takes nothing from its own client.
+func TestLimiterSharedRefusal(t *testing.T) {
+	now := time.Unix(1000, 0)
+	l := newLimiter(Rate{PerSecond: 1, Burst: 1})
+	for i := range shared {
+		if _, ok := l.admit(fmt.Sprint("other", i), now); !ok {
+			t.Fatalf("call %d was refused", i)
+		}
+	}
+	wait, ok := l.admit("a", now)
+	if ok || wait != time.Second/shared {
+		t.Fatalf("with the shared budget used up: %v, %v", wait, ok)
+	}
+	if wait, ok := l.admit("a", now.Add(wait)); !ok {
+		t.Errorf("refused for another %v after the wait that was named", wait)
+	}
+}
+
 func TestLimiterManyNames(t *testing.T) {
 	now := time.Unix(1000, 0)
 	l := newLimiter(Rate{PerSecond: 1, Burst: 10})
