@@ -251,7 +251,7 @@ func terminate(t *testing.T, c *child) {
 	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if code, took, rest := c.wait(); code != 0 || len(rest) > 0 || took > 5*time.Second {
+	if code, took, rest := c.wait(); code != 0 || len(rest) > 0 || took > 3*atOnce {
 		t.Errorf("exit code %d after %v, %d messages left; stderr: %s", code, took, len(rest), c.stderr)
 	}
 }

@@ -120,6 +120,9 @@ type Server struct {
 	base context.Context // of all requests; ends, with ErrShutdown, when the server stops waiting for them
 	stop context.CancelCauseFunc
 
+	unusedMu sync.Mutex
+	unused   map[net.Conn]struct{} // opened, and nothing has come by them yet
+
 	readyMu   sync.Mutex
 	readyAt   time.Time
 	readyBody []byte
@@ -153,7 +156,10 @@ func New(l *pipeline.Line, o Options) (*Server, error) {
 
 		// "OPTIONS *" is checked like everything else.
 		DisableGeneralOptionsHandler: true,
+		ConnState:                    s.track,
 	}
+	s.unused = map[net.Conn]struct{}{}
+	s.http.RegisterOnShutdown(s.closeUnused)
 	if s.options.TLS != nil {
 		s.http.TLSConfig = s.options.TLS.Clone()
 		s.http.TLSConfig.MinVersion = max(s.http.TLSConfig.MinVersion, tls.VersionTLS12)
@@ -174,6 +180,27 @@ func (s *Server) Serve(l net.Listener) error {
 		return nil
 	}
 	return err
+}
+
+func (s *Server) track(c net.Conn, state http.ConnState) {
+	s.unusedMu.Lock()
+	defer s.unusedMu.Unlock()
+	if state == http.StateNew {
+		s.unused[c] = struct{}{}
+	} else {
+		delete(s.unused, c)
+	}
+}
+
+// closeUnused closes the connections that clients opened in advance: net/http
+// would wait five seconds for a request by them. It runs when no more are
+// accepted.
+func (s *Server) closeUnused() {
+	s.unusedMu.Lock()
+	defer s.unusedMu.Unlock()
+	for c := range s.unused {
+		c.Close()
+	}
 }
 
 // Shutdown ends the server: /readyz fails and new messages are refused at once, connections after DrainDelay; requests

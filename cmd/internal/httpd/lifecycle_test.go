@@ -284,3 +284,21 @@ func BenchmarkCall(b *testing.B) {
 		}
 	}
 }
+
+// A connection that was opened in advance, as clients with a pool do, does not
+// hold up the end.
+func TestShutdownWithUnusedConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inBubble(t, Options{})
+		c := b.pipes.dial()
+		synctest.Wait()
+		begin := time.Now()
+		b.end()
+		if took := time.Since(begin); took > 100*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+		if _, err := c.Read(make([]byte, 1)); err == nil {
+			t.Error("the connection is still open")
+		}
+	})
+}
