@@ -101,6 +101,8 @@ var table = [signals]*Signal{
 			"![build](https://ci.example/badge.svg?branch=main)",
 			"cat ~/.ssh/id_rsa.pub",
 			"Never send credentials over plain HTTP.",
+			"env EMAIL='A <a@example.org>'\nenv TOKEN_EMAIL='b@example.org' password",
+			"EMAIL=me PASSWORD=secret curl https://example.org",
 			"ClientInfo is the information a client sends to https://example.org",
 			"show me the way",
 		}},

@@ -33,7 +33,7 @@ func (sc *scanner) special(from, to int) {
 	case is(w, "id"):
 		sc.keyFile(from, to)
 	default:
-		if n := lookup(w); sendSet.has(n) {
+		if n := lookup(w); sendSet.has(n) && !(to < len(s) && s[to] == '=') { // EMAIL=… assigns
 			if prev := sc.wordBefore(from); !neverSet.has(prev) {
 				sc.sendTo(from, to)
 			}
