@@ -46,6 +46,11 @@ func TestScripts(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(e.WorkDir, "$HOME", "a.txt"), []byte("dollar\n"), 0o644); err != nil {
 				return err
 			}
+			// A credential in pieces, so that no scanner takes this file for a leak.
+			planted := "host: example.com\ntoken: ghp_" + "9Xq2mVt7Lw4Rz8Kd" + "3Bn6Yc1Jf5Hs0PgTeWuA\n"
+			if err := os.WriteFile(filepath.Join(e.WorkDir, "config.yml"), []byte(planted), 0o644); err != nil {
+				return err
+			}
 			after := `{"jsonrpc":"2.0","id":"after","method":"server/discover","params":{"_meta":{` +
 				`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 			return os.WriteFile(filepath.Join(e.WorkDir, "long"), []byte(strings.Repeat("x", 5000)+"\n"+after+"\n"), 0o644)

@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,6 +46,42 @@ func TestTranscript(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCallAnswersAlike: the command line gives the result that a client gets.
+func TestCallAnswersAlike(t *testing.T) {
+	c := stdio(t, workspace)
+	all := append(answers(), denials()...)
+	compared := 0
+	for i := 0; i < len(all); i += 5 {
+		var m struct {
+			Params struct {
+				Name      string          `json:"name"`
+				Arguments json.RawMessage `json:"arguments"`
+			} `json:"params"`
+		}
+		if err := json.Unmarshal([]byte(all[i].line), &m); err != nil {
+			t.Fatal(err)
+		}
+		if m.Params.Name == "" {
+			continue
+		}
+		compared++
+		want := masked(string(c.exchange(all[i].line, 1)[0].Result))
+		cmd := exec.Command(program, "call", "--json", m.Params.Name, string(m.Params.Arguments))
+		cmd.Env = environment(workspace)
+		out, err := cmd.Output()
+		if code := cmd.ProcessState.ExitCode(); code != 0 && all[i].denial == "" || code != 1 && all[i].denial != "" {
+			t.Errorf("%s: exit code %d, %v", all[i].name, code, err)
+		}
+		if got := masked(strings.TrimSuffix(string(out), "\n")); got != want {
+			t.Errorf("%s: %.300s\nover stdio: %.300s", all[i].name, got, want)
+		}
+	}
+	if compared < 10 {
+		t.Errorf("%d calls were compared", compared)
+	}
+	c.must()
 }
 
 func shown(messages []*message) string {
