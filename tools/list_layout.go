@@ -73,7 +73,7 @@ func (l *listing) rows(o *listOut, page, order []int32) {
 		row := len(o.rows)
 		dir := e.dir()
 		if g := len(o.groups); g == 0 || l.entries[page[n-1]].dir() != dir {
-			o.groups = append(o.groups, listGroup{path: texts.Name(shown(dir)), from: row, more: left[dir]})
+			o.groups = append(o.groups, listGroup{path: folderName(texts, e), from: row, more: left[dir]})
 		} else {
 			o.groups[g-1].to = row
 		}
@@ -95,6 +95,14 @@ func (l *listing) rows(o *listOut, page, order []int32) {
 	}
 }
 
+// folderName adds the path of the folder that holds an entry.
+func folderName(texts *answer.Texts, e *listed) answer.Ref {
+	if e.name == 0 {
+		return texts.Name(".")
+	}
+	return namePart(texts, e.path, 0, e.name-1)
+}
+
 // shown is a name as it may stand in JSON: bytes that are not UTF-8 escaped.
 func shown(s string) string {
 	if utf8.ValidString(s) {
@@ -109,7 +117,7 @@ func (l *listing) row(texts *answer.Texts, e *listed) listRow {
 		r.path = texts.Name(shown(e.path))
 	}
 	if !l.in.Details {
-		r.name = texts.Name(shown(e.base()))
+		r.name = namePart(texts, e.path, e.name, len(e.path))
 	}
 	switch e.kind {
 	case sandbox.KindDirectory:

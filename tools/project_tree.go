@@ -3,8 +3,10 @@ package tools
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mcp-devserver/sandbox"
+	"mcp-devserver/sandbox/secrets"
 )
 
 // treeNode is an entry of the folder tree of an overview.
@@ -50,6 +52,13 @@ func (t *projectTree) add(path string, level int, folder bool, marks string) {
 		return
 	}
 	n := &treeNode{label: sandbox.EscapeName(base), folder: folder}
+	// What redaction could not see in a label on its own gives way here: a secret
+	// that goes across a slash, or one that the cut below would go through.
+	if name := secrets.Scan(path).Slice(len(path)-len(base), len(path)); len(name.Spans) > 0 &&
+		(utf8.RuneCountInString(n.label) > treeNameChars || secrets.Find(base) == nil) {
+		clean, _ := secrets.Redact(name, false, nil)
+		n.label = sandbox.EscapeName(clean)
+	}
 	if end := runePrefix(n.label, treeNameChars); end < len(n.label) {
 		n.label = n.label[:end] + "…"
 	}

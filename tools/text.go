@@ -2,7 +2,9 @@ package tools
 
 import (
 	"strings"
+	"unicode/utf8"
 
+	"mcp-devserver/sandbox/answer"
 	"mcp-devserver/sandbox/secrets"
 )
 
@@ -18,6 +20,15 @@ func globName(start, path string) string {
 		n = len(start)
 	}
 	return path[:n] + secrets.Text{Raw: path, Spans: spans}.Masked()[n:]
+}
+
+// namePart adds bytes from to to of a path as a name. A secret that goes across
+// a slash is found on the whole path and hidden in the part.
+func namePart(t *answer.Texts, path string, from, to int) answer.Ref {
+	if spans := secrets.Find(path); spans != nil && utf8.ValidString(path) {
+		return t.Part(secrets.Text{Raw: path, Spans: spans}.Slice(from, to))
+	}
+	return t.Name(shown(path[from:to]))
 }
 
 // joiner builds one text out of pieces of a source, in order, and carries the

@@ -70,6 +70,10 @@ func (t *Texts) Content(s secrets.Text, path Ref, line int) Ref {
 // Name adds a whole short text of a third party.
 func (t *Texts) Name(s string) Ref { return t.add(entry{text: secrets.Text{Raw: s}, kind: Name}) }
 
+// Part adds a part of a longer name of a third party, with the secrets found on
+// the whole name: a folder of a path, its last component.
+func (t *Texts) Part(s secrets.Text) Ref { return t.add(entry{text: s, kind: Name}) }
+
 // Argument adds a text that the caller of this request sent.
 func (t *Texts) Argument(s string) Ref {
 	return t.add(entry{text: secrets.Text{Raw: s}, kind: Argument})
