@@ -38,6 +38,21 @@ tests/%/node_modules/.package-lock.json: tests/%/package-lock.json
 official: tests/official/node_modules/.package-lock.json
 	$(GO) test -tags official -count=1 -v ./tests/official
 
+# The protocol's requirements: against the server in process, against a real
+# server process, and against the built program over HTTP.
+conform:
+	$(GO) run ./cmd/mcp-devserver --workspace . conform
+
+conform-stdio: build
+	bin/mcp-devserver conform --stdio "bin/mcp-devserver --workspace . serve"
+
+SMOKE_ADDRESS ?= 127.0.0.1:18480
+smoke: build
+	@bin/mcp-devserver --workspace . serve --transport http --listen $(SMOKE_ADDRESS) & server=$$!; \
+	trap 'kill $$server; wait $$server' EXIT; \
+	for i in $$(seq 100); do curl -sf http://$(SMOKE_ADDRESS)/readyz >/dev/null && break; sleep 0.1; done; \
+	bin/mcp-devserver conform --http http://$(SMOKE_ADDRESS)/mcp
+
 # Times and allocations of each stage and of the whole walk.
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./bench/... ./pipeline/... ./stages/...

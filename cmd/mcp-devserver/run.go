@@ -45,7 +45,7 @@ func run(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	root.PersistentFlags().StringVar(&c.workspace, "workspace", "", "directory to serve (MCP_SANDBOX__WORKSPACE)")
 	c.given = func() bool { return root.PersistentFlags().Changed("workspace") }
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
-	root.AddCommand(c.serve(), c.call(), c.tools(), c.doctor(), c.version())
+	root.AddCommand(c.serve(), c.call(), c.tools(), c.doctor(), c.conform(), c.version())
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -1,0 +1,312 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options of a run. Zero values are replaced by the defaults named here.
+type Options struct {
+	Timeout  time.Duration // of one exchange; 5 s
+	Limit    time.Duration // of the whole run; 24 timeouts
+	Strict   bool          // a SHOULD that does not hold counts as a failure
+	Only     []string      // ids; all
+	Call     []string      // tools to call beside those that say they are read-only; "*" means all
+	Progress func(done, total int, r Result)
+}
+
+// ErrNoServer says that there was nothing to judge: the server could not be
+// reached, or did not answer anything.
+var ErrNoServer = errors.New("no server answered")
+
+// run is what the checks of one run share.
+type run struct {
+	ctx      context.Context
+	target   *Target
+	options  Options
+	timeout  time.Duration
+	link     link
+	ids      int
+	seen     []*exchange
+	survey   survey
+	lost     []*message // messages that belong to nothing, over all connections
+	garbage  []string
+	timeouts int
+	restarts int
+	provoked bool
+}
+
+// keep notes what a connection that ends has left over.
+func (r *run) keep(l link) {
+	lost, garbage := l.strays()
+	r.lost = append(r.lost, lost...)
+	r.garbage = append(r.garbage, garbage...)
+}
+
+// connect returns a living connection for the next check.
+func (r *run) connect() error {
+	if r.link != nil && r.link.alive() {
+		return nil
+	}
+	if r.link != nil {
+		r.restarts++
+		r.link.close()
+		r.keep(r.link)
+		r.link = nil
+	}
+	l, err := r.target.open(r.ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoServer, err)
+	}
+	r.link = l
+	return nil
+}
+
+// Run judges a server. The error is ErrNoServer when there was none, an error
+// about Options, or that of ctx.
+func Run(ctx context.Context, t *Target, o Options) (*Report, error) {
+	if o.Timeout <= 0 {
+		o.Timeout = 5 * second
+	}
+	if o.Limit <= 0 {
+		o.Limit = 24 * o.Timeout
+	}
+	chosen, err := choose(o.Only)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	limited, cancel := context.WithTimeout(ctx, o.Limit)
+	defer cancel()
+	r := &run{ctx: limited, target: t, options: o, timeout: o.Timeout}
+	defer func() {
+		if r.link != nil {
+			r.link.close()
+		}
+	}()
+	report := &Report{Target: t.Name(), Strict: o.Strict, Revision: revision}
+	if err := r.preflight(report); err != nil || report.Legacy != "" {
+		report.Took = time.Since(began)
+		return report, err
+	}
+	r.look()
+	if len(o.Only) == 0 {
+		chosen = slices.DeleteFunc(chosen, func(c *check) bool { return c.on&t.kind == 0 })
+	}
+	order := slices.Clone(chosen)
+	slices.SortStableFunc(order, func(a, b *check) int { return boolOrder(a.scan) - boolOrder(b.scan) })
+	results := map[string]Result{}
+	for i, c := range order {
+		res := r.judge(c)
+		results[c.id] = res
+		if o.Progress != nil {
+			o.Progress(i+1, len(order), res)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	for _, c := range chosen {
+		report.Results = append(report.Results, results[c.id])
+	}
+	report.OutOfTime = limited.Err() != nil
+	report.Uncalled = r.survey.uncalled
+	report.Took = time.Since(began)
+	return report, nil
+}
+
+func boolOrder(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// choose picks the checks to run.
+func choose(only []string) ([]*check, error) {
+	var list []*check
+	for i := range checks {
+		if len(only) == 0 || slices.ContainsFunc(only, func(id string) bool { return strings.EqualFold(id, checks[i].id) }) {
+			list = append(list, &checks[i])
+		}
+	}
+	for _, id := range only {
+		if !slices.ContainsFunc(list, func(c *check) bool { return strings.EqualFold(id, c.id) }) {
+			return nil, fmt.Errorf("there is no check %q", id)
+		}
+	}
+	return list, nil
+}
+
+// preflight finds out whether there is a server of this revision at all.
+func (r *run) preflight(report *Report) error {
+	if err := r.connect(); err != nil {
+		return err
+	}
+	p := r.probe(&check{id: "hello", on: everywhere})
+	defer p.finish()
+	hello := p.ask(methodDiscover, "")
+	if hello.result() != nil {
+		return nil
+	}
+	if hello.code() == codeVersion {
+		var served []string
+		for _, v := range hello.response().v.at("error", "data", "supported").list() {
+			served = append(served, clip(v.str(), 40))
+		}
+		if len(served) > 0 && !slices.Contains(served, revision) {
+			report.Legacy = strings.Join(served, ", ")
+			return nil
+		}
+	}
+	// Both eras may be silent about the other one: a server with a handshake
+	// answers it.
+	old := p.sendOn(p.fresh(), request{
+		id: "0", method: methodInitialize, bare: true,
+		params: `"protocolVersion":"` + legacyRevision + `","capabilities":{},"clientInfo":{"name":"mcp-devserver conform","version":"1"}`,
+		shape: func(s *shape) {
+			s.without(headerVersion)
+			s.without(headerMethod)
+		},
+	})
+	if v := old.result().at("protocolVersion").str(); v != "" && v != revision {
+		report.Legacy = clip(v, 40)
+		return nil
+	}
+	if hello.response() == nil && old.response() == nil {
+		why := hello.saw()
+		if l, ok := r.link.(*pipe); ok {
+			if words := l.lastWords(); words != "" {
+				why += "; stderr ends with: " + words
+			}
+		}
+		return fmt.Errorf("%w: %s is answered with %s", ErrNoServer, methodDiscover, why)
+	}
+	return nil
+}
+
+func (r *run) probe(c *check) *probe {
+	return &probe{ctx: r.ctx, run: r, check: c, link: r.link}
+}
+
+// judge runs one check.
+func (r *run) judge(c *check) (res Result) {
+	res = Result{ID: c.id, Level: c.level, Title: c.title, Section: c.section, Requirement: c.requirement}
+	if c.on&r.target.kind == 0 {
+		res.Verdict, res.Reason = Skip, "applies to "+c.on.String()+" only"
+		return res
+	}
+	if r.ctx.Err() != nil {
+		res.Verdict, res.Reason = Skip, "the time of the run was used up"
+		return res
+	}
+	began := time.Now()
+	if err := r.connect(); err != nil {
+		res.Verdict, res.Reason = Fail, "the server cannot be started or reached any more"
+		return res
+	}
+	p := r.probe(c)
+	func() {
+		defer func() {
+			if v := recover(); v != nil {
+				if _, ok := v.(stopped); !ok {
+					panic(v)
+				}
+			}
+		}()
+		c.run(p)
+	}()
+	p.finish()
+	res.Took = time.Since(began)
+	switch {
+	case len(p.faults) > 0:
+		res.Verdict = Fail
+		if c.level == Should && !r.options.Strict {
+			res.Verdict = Warn
+		}
+	case p.skip != "":
+		res.Verdict, res.Reason = Skip, p.skip
+	default:
+		res.Verdict = OK
+	}
+	res.Exchanges = shown(p)
+	for _, f := range p.faults {
+		res.Faults = append(res.Faults, f.text)
+	}
+	return res
+}
+
+// survey is what every run looks at first, so that checks know what the server
+// offers and scans have something to look at.
+type survey struct {
+	discover *exchange
+	pages    []*exchange
+	tools    []*tool
+	calls    []surveyed
+	uncalled []string
+	unknown  *exchange
+	listen   *exchange
+}
+
+type surveyed struct {
+	tool *tool
+	args *value
+	e    *exchange
+}
+
+func (s *survey) noCall() string {
+	switch {
+	case len(s.tools) == 0:
+		return "the server lists no tools"
+	case len(s.calls) == 0 && len(s.uncalled) > 0:
+		return "no tool says that it is read-only, and none was named"
+	}
+	return "no tool could be called with arguments made from its schema"
+}
+
+// maxPages bounds a list that never ends.
+const maxPages = 50
+
+func (r *run) look() {
+	p := r.probe(&check{id: "survey", on: everywhere})
+	defer p.finish()
+	s := &r.survey
+	s.discover = p.ask(methodDiscover, "")
+	names := map[string]bool{}
+	for params := ""; len(s.pages) < maxPages; {
+		e := p.ask(methodList, params)
+		s.pages = append(s.pages, e)
+		for _, v := range e.result().at("tools").list() {
+			if n := v.at("name"); n.is('"') && !names[n.text] {
+				names[n.text] = true
+				s.tools = append(s.tools, &tool{name: n.text, v: v})
+			}
+		}
+		next := e.result().at("nextCursor")
+		if !next.is('"') {
+			break
+		}
+		params = `"cursor":` + quote(next.text)
+	}
+	for _, t := range s.tools {
+		if !t.readOnly() && !slices.Contains(r.options.Call, t.name) && !slices.Contains(r.options.Call, "*") {
+			s.uncalled = append(s.uncalled, t.name)
+			continue
+		}
+		args, ok := t.arguments()
+		if !ok || len(s.calls) >= 40 {
+			s.uncalled = append(s.uncalled, t.name)
+			continue
+		}
+		s.calls = append(s.calls, surveyed{t, args, p.send(callOf(t, args))})
+	}
+	s.unknown = p.ask("conformance/none", "")
+	s.listen = p.start(request{method: methodListen, params: `"notifications":{}`})
+	first, cancel := context.WithTimeout(r.ctx, r.timeout)
+	defer cancel()
+	s.listen.await(first, func() bool { return len(s.listen.got) > 0 })
+}
