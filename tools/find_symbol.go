@@ -191,9 +191,7 @@ func (s *symbolSearch) visit(ctx context.Context, it *walk.Item, lang string) er
 	defer f.Close()
 	s.out.searched++
 	s.out.languages[lang]++
-	if s.out.searched%64 == 0 {
-		s.c.Progress(int64(s.out.searched), 0, PhaseParse)
-	}
+	s.c.Progress(int64(s.out.searched), 0, PhaseParse)
 	return s.file(ctx, f, it.Path, lang)
 }
 
