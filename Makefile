@@ -30,9 +30,15 @@ test-security:
 test-e2e:
 	$(GO) test -count=1 ./tests/e2e/... ./cmd/mcp-devserver/...
 
+# Clients that others wrote, against the built program: the official TypeScript
+# and Go clients, one of earlier revisions, and a bridge.
+clients: build tests/clients/node/node_modules/.package-lock.json
+	MCP_DEVSERVER=$(CURDIR)/bin/mcp-devserver node --test --test-reporter=spec --test-timeout=60000 tests/clients/node/*.test.mjs
+	cd tests/clients/gosdk && $(GO) vet ./... && MCP_DEVSERVER=$(CURDIR)/bin/mcp-devserver $(GO) test -count=1 ./...
+
 # Packages of a lockfile, installed when it changes. None runs a script.
-tests/%/node_modules/.package-lock.json: tests/%/package-lock.json
-	npm ci --prefix tests/$* --ignore-scripts --no-audit --no-fund --loglevel=error
+%/node_modules/.package-lock.json: %/package-lock.json
+	npm ci --prefix $* --ignore-scripts --no-audit --no-fund --loglevel=error
 
 # The official conformance suite, with its own totals.
 official: tests/official/node_modules/.package-lock.json
