@@ -218,8 +218,11 @@ func Against(staged, unstaged []Change) []Change {
 			c = Change{Status: Deleted, Path: c.OldPath, OldPath: c.OldPath, OldMode: c.OldMode, OldID: c.OldID}
 		default:
 			c.NewID, c.NewMode = "", u.NewMode
-			if c.OldMode != 0 && c.OldMode&0o170000 != u.NewMode&0o170000 {
+			switch {
+			case c.OldMode != 0 && c.OldMode&0o170000 != u.NewMode&0o170000:
 				c.Status = TypeChanged
+			case c.Status == TypeChanged: // and back again in the work tree
+				c.Status = Modified
 			}
 		}
 		out = append(out, c)
