@@ -211,7 +211,7 @@ func (r *Repo) like(c Change) string {
 // converts reports whether line endings of a work-tree file may legitimately
 // differ from the stored ones.
 func (r *Repo) converts(a Attr) bool {
-	return a.Text || r.Has("core.autocrlf") || r.Has("core.eol")
+	return a.Text || r.crlf
 }
 
 // compareLong decides what can be said of files that are too long to be held:

@@ -91,6 +91,10 @@ func TestWorkTree(t *testing.T) {
 		{"line endings without a reason", `printf 'one\r\ntwo\r\n' > a.txt`, []string{"M a.txt +2 -2"}},
 		{"line endings, converted by attribute", `echo '*.txt text' > .gitattributes; printf 'one\r\ntwo\r\n' > a.txt; touch -d 2001-01-01 a.txt`, []string{"eol a.txt"}},
 		{"line endings, converted by core.autocrlf", `git config core.autocrlf true; printf 'one\r\ntwo\r\n' > a.txt; touch -d 2001-01-01 a.txt`, []string{"eol a.txt"}},
+		{"line endings, core.autocrlf set and off", `git config core.autocrlf false; printf 'one\r\ntwo\r\n' > a.txt`, []string{"M a.txt +2 -2"}},
+		{"line endings, core.autocrlf off at last", `git config core.autocrlf true; printf '[core]\n\tautocrlf = 0\n' > .git/inc; git config include.path inc; printf 'one\r\ntwo\r\n' > a.txt`, []string{"M a.txt +2 -2"}},
+		{"line endings, core.autocrlf without a value", `printf '[core]\n\tautocrlf\n' >> .git/config; printf 'one\r\ntwo\r\n' > a.txt; touch -d 2001-01-01 a.txt`, []string{"eol a.txt"}},
+		{"line endings, core.eol alone", `git config core.eol crlf; printf 'one\r\ntwo\r\n' > a.txt`, []string{"M a.txt +2 -2"}},
 		{"line endings and an edit", `echo '* text=auto' > .gitattributes; printf 'one\r\n2\r\n' > a.txt`, []string{"M a.txt +1 -1"}},
 		{"line endings, attribute for another name", `echo '*.md text' > .gitattributes; printf 'one\r\ntwo\r\n' > a.txt`, []string{"M a.txt +2 -2"}},
 		{"filter driver", `echo '*.txt filter=z' > .gitattributes; git config filter.z.clean 'tr a-z A-Z'; echo x >> a.txt`, []string{"M a.txt +1 -0 filtered"}},
@@ -118,9 +122,10 @@ func TestAgainstBase(t *testing.T) {
 		echo x > b.txt; git add b.txt; printf 'b\n' > b.txt
 		git rm -q c.txt
 		git mv d/x.txt moved.txt; echo more >> moved.txt
-		rm gone.txt; chmod +x latin.txt; git add latin.txt`)
+		rm gone.txt; chmod +x latin.txt; git add latin.txt
+		rm bin; ln -s a.txt bin; git add bin; rm bin; printf 'text\n' > bin`)
 	got := onDisk(t, f.repo(), f.head())
-	want := []string{"M a.txt +2 -0", "D c.txt +0 -1", "D gone.txt +0 -1", "M latin.txt +0 -0 lossy", "R moved.txt +1 -0", "A new.txt +1 -0"}
+	want := []string{"M a.txt +2 -0", "M bin +0 -0 binary", "D c.txt +0 -1", "D gone.txt +0 -1", "M latin.txt +0 -0 lossy", "R moved.txt +1 -0", "A new.txt +1 -0"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}

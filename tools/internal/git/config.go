@@ -26,6 +26,7 @@ type fileConfig struct {
 	files int
 	tree  string // core.worktree of the repository's own file
 	asks  bool   // an extension is set: git decides whether it knows it
+	crlf  bool   // core.autocrlf says that line endings are converted
 }
 
 // readConfigKeys learns which keys are set, so that drivers can be switched off
@@ -49,9 +50,12 @@ func (r *Repo) readConfigKeys(ctx context.Context) error {
 				}
 			}
 		}
-		if !r.outside && !c.asks {
+		if !r.outside {
 			r.setKeys(c.keys)
-			return nil
+			r.crlf = c.crlf
+			if !c.asks {
+				return nil
+			}
 		}
 	}
 	b, err := r.output(ctx, cmdConfig, "")
@@ -61,7 +65,23 @@ func (r *Repo) readConfigKeys(ctx context.Context) error {
 	keys := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
 	// The last are the settings that this package passed.
 	r.setKeys(keys[:max(0, len(keys)-len(settings))])
+	if r.outside {
+		r.crlf = r.keys["core.autocrlf"] // its value is not known
+	}
 	return nil
+}
+
+// isOn reads a boolean, or "input", as git does; a key without a value is true.
+func isOn(value string, set bool) bool {
+	switch strings.ToLower(value) {
+	case "true", "yes", "on", "input":
+		return true
+	case "false", "no", "off":
+		return false
+	case "":
+		return !set
+	}
+	return strings.Trim(value, "0") != ""
 }
 
 func (r *Repo) setKeys(keys []string) {
@@ -92,13 +112,15 @@ func (c *fileConfig) read(ctx context.Context, file string, own bool, depth int)
 		return r.failed(err)
 	}
 	for entry := range strings.SplitSeq(strings.TrimSuffix(string(b), "\x00"), "\x00") {
-		key, value, _ := strings.Cut(entry, "\n")
+		key, value, set := strings.Cut(entry, "\n")
 		c.keys = append(c.keys, key)
 		switch {
 		case key == "include.path" || strings.HasPrefix(key, "includeif.") && strings.HasSuffix(key, ".path"):
 			if err := c.include(ctx, file, value, depth); err != nil {
 				return err
 			}
+		case key == "core.autocrlf":
+			c.crlf = isOn(value, set)
 		case own && key == "core.worktree":
 			c.tree = value
 		case strings.HasPrefix(key, "extensions.") || key == "core.repositoryformatversion" && value != "0":

@@ -28,6 +28,7 @@ type Repo struct {
 	root    sandbox.Info // identity of .git when it was looked at
 	common  string       // common directory, relative to the root
 	outside bool
+	crlf    bool // core.autocrlf converts line endings
 }
 
 // Close ends the object reader, if one runs, and lets go of the repository.
