@@ -29,6 +29,9 @@ func (c *command) serve() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
+			// A client or a collector of logs that went away shows as a failed
+			// write, not as a signal.
+			signal.Ignore(syscall.SIGPIPE)
 			switch transport {
 			case "stdio":
 				if cmd.Flags().Changed("listen") {
@@ -56,9 +59,9 @@ func (c *command) serveStdio(ctx context.Context) error {
 		return err
 	}
 	prepare(cfg)
-	// A client that went away shows as a failed write, not as a signal.
-	signal.Ignore(syscall.SIGPIPE)
-	a, err := app.New(cfg, build(), app.Logger(c.stderr, cfg.LogLevel), "stdio")
+	log := app.NewLossy(c.stderr)
+	defer log.Flush(lastWords)
+	a, err := app.New(cfg, build(), app.Logger(log, cfg.LogLevel), "stdio")
 	if err != nil {
 		return &failure{err}
 	}
@@ -88,13 +91,18 @@ func (c *command) serveHTTP(ctx context.Context, listen string, given bool) erro
 		return exitError(exitRefused)
 	}
 	prepare(cfg)
-	a, err := app.New(cfg, build(), app.Logger(c.stderr, cfg.LogLevel), "http")
+	log := app.NewLossy(c.stderr)
+	defer log.Flush(lastWords)
+	a, err := app.New(cfg, build(), app.Logger(log, cfg.LogLevel), "http")
 	if err != nil {
 		l.Close()
 		return &failure{err}
 	}
 	return served(a.ServeHTTP(ctx, l, pair))
 }
+
+// lastWords is the time that the log gets to be read at the end.
+const lastWords = 500 * time.Millisecond
 
 func prepare(cfg *app.Config) {
 	app.Tune(cfg)
