@@ -33,7 +33,7 @@ test-e2e:
 # Clients that others wrote, against the built program: the official TypeScript
 # and Go clients, one of earlier revisions, and a bridge.
 clients: build tests/clients/node/node_modules/.package-lock.json
-	MCP_DEVSERVER=$(CURDIR)/bin/mcp-devserver node --test --test-reporter=spec --test-timeout=60000 tests/clients/node/*.test.mjs
+	MCP_DEVSERVER=$(CURDIR)/bin/mcp-devserver node --test --test-reporter=spec --test-timeout=150000 tests/clients/node/*.test.mjs
 	cd tests/clients/gosdk && $(GO) vet ./... && MCP_DEVSERVER=$(CURDIR)/bin/mcp-devserver $(GO) test -count=1 ./...
 
 # Packages of a lockfile, installed when it changes. None runs a script.
