@@ -29,6 +29,7 @@ func (c *command) serve() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
+			context.AfterFunc(ctx, stop) // a second signal ends the process at once
 			// A client or a collector of logs that went away shows as a failed
 			// write, not as a signal.
 			signal.Ignore(syscall.SIGPIPE)

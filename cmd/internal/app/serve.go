@@ -157,13 +157,27 @@ func (a *App) Readiness() ([]byte, bool) {
 		status, wire.Revision, checks["workspace"], checks["pool"], checks["git"], checks["sandbox"]), ok
 }
 
+// stuckFor bounds the wait at the end for stages that do not return. A line whose
+// stages work ends within half a second of being told.
+const stuckFor = 2 * time.Second
+
 // end closes what a transport has finished with: nobody waits for an answer
-// any more.
+// any more. A stage that does not return is left behind, for the process must
+// end when it is told to.
 func (a *App) end() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := a.Close(ctx); err != nil && !errors.Is(err, pipeline.ErrShutdown) {
-		return fmt.Errorf("close: %w", err)
+	closed := make(chan error, 1)
+	go func() { closed <- a.Close(ctx) }()
+	t := time.NewTimer(stuckFor)
+	defer t.Stop()
+	select {
+	case err := <-closed:
+		if err != nil && !errors.Is(err, pipeline.ErrShutdown) {
+			return fmt.Errorf("close: %w", err)
+		}
+		return nil
+	case <-t.C:
+		return errors.New("close: a stage does not return and is left behind")
 	}
-	return nil
 }
