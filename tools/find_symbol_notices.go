@@ -118,8 +118,7 @@ func oneLine(t secrets.Text) secrets.Text {
 		}
 		if i > at {
 			if j.raw.Len() > 0 {
-				j.raw.WriteByte(' ')
-				j.open = false
+				j.raw.WriteByte(' ') // a secret that goes on behind it stays one
 			}
 			j.add(t.Slice(at, i))
 		}

@@ -124,7 +124,7 @@ func TestNoWindowShowsAPiece(t *testing.T) {
 				for to := from; to <= total && to <= from+3; to++ {
 					a := args{"path": name, "start_line": from, "end_line": to, "line_numbers": to%2 == 0}
 					if rev != "" {
-						if (from+to)%3 > 0 {
+						if (from+to)%7 > 0 {
 							continue
 						}
 						a["revision"] = rev
@@ -136,7 +136,7 @@ func TestNoWindowShowsAPiece(t *testing.T) {
 		for tail := 1; tail <= total; tail++ {
 			ask("read_file", args{"path": name, "tail": tail})
 		}
-		for _, context := range []int{0, 1, 2, 5, 10} {
+		for _, context := range []int{0, 1, 10} {
 			for _, p := range []string{"first", "second", "last", "BEGIN", "END", "=", "lorem", `\s$`, `^`, "x=1;$", "word_/"} {
 				ask("search_code", args{"path": name, "pattern": p, "context_lines": context})
 			}
@@ -146,7 +146,7 @@ func TestNoWindowShowsAPiece(t *testing.T) {
 		for _, p := range []string{`m $`, `.{7}$`, `ipsum \W`, `m \W{5}`} {
 			ask("search_code", args{"path": name, "pattern": p, "context_lines": 0})
 		}
-		for _, context := range []int{0, 1, 20} {
+		for _, context := range []int{0, 20} {
 			ask("git_diff", args{"path": name, "commit": "HEAD", "context_lines": context})
 			ask("git_diff", args{"path": name, "commit": "HEAD~1", "context_lines": context})
 			ask("git_diff", args{"path": name, "base": "HEAD", "head": "HEAD~2", "context_lines": context})
