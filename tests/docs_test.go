@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the generated documents")
 // TestGenerated keeps the documents that are made from tables current. Run it
 // with -update after a change.
 func TestGenerated(t *testing.T) {
-	for name, want := range map[string]string{"tools.md": toolsPage(t), "errors.md": errorsPage()} {
+	for name, want := range map[string]string{"tools.md": toolsPage(t), "errors.md": errorsPage(), "protocol.md": protocolPage(t)} {
 		path := filepath.Join("..", "docs", name)
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
