@@ -77,6 +77,7 @@ type diffRun struct {
 	eol      int
 	filtered int
 	lossy    int
+	absent   int
 }
 
 func runGitDiff(ctx context.Context, c *Call, in gitDiffIn) (*gitDiffOut, error) {
@@ -278,6 +279,9 @@ func (d *diffRun) oneCommit(ctx context.Context) error {
 	if len(k.Parents) > 1 {
 		d.out.Notice(answer.W("this is a merge commit; it is compared with its first parent"))
 	}
+	if k.Cut {
+		d.out.Notice(answer.W("the history is cut off at this commit (a shallow clone); all that it holds is shown as added"))
+	}
 	if k.Lossy {
 		d.out.Notice(answer.W("the message is not in the encoding that it names; it is read as Latin-1"))
 	}
@@ -478,5 +482,6 @@ func (d *diffRun) notices() {
 	count(o.denied, " changed files are withheld by policy and not shown")
 	count(d.eol, " files differ from the index only in line endings that git converts; they are not listed")
 	count(d.filtered, " files belong to a filter driver and are compared as they are stored")
+	count(d.absent, " files have content that this clone does not hold (a partial clone); it is not shown")
 	count(d.lossy, " files hold bytes that are not UTF-8, shown as U+FFFD")
 }

@@ -230,6 +230,9 @@ func (d *diffRun) files(ctx context.Context, list []git.Change, room int) (first
 		if r.Lossy {
 			d.lossy++
 		}
+		if r.Absent {
+			d.absent++
+		}
 		f.added, f.deleted, f.counted = r.Patch.Added, r.Patch.Deleted, r.Counted
 		f.binary = r.Binary
 		if r.Counted {

@@ -157,6 +157,7 @@ type logRun struct {
 	denied            int
 	uncounted         int
 	merges            bool
+	cut               bool
 	lossy, oversized  int
 	countBytes        int64
 }
@@ -365,6 +366,9 @@ func (l *logRun) notices() {
 	}
 	if l.uncounted > 0 {
 		o.Notice(answer.W("lines are not counted for "), answer.N(int64(l.uncounted)), answer.W(" files"))
+	}
+	if l.cut {
+		o.Notice(answer.W("the history is cut off (a shallow clone); the oldest commit lists all that it holds"))
 	}
 	if l.merges {
 		o.Notice(answer.W("merge commits list files against their first parent"))

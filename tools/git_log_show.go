@@ -314,6 +314,7 @@ func (l *logRun) files(ctx context.Context, list []*git.Commit, at int) (int, er
 	}
 	for k, commit := range list {
 		l.merges = l.merges || len(commit.Parents) > 1
+		l.cut = l.cut || commit.Cut
 		ok, err := l.commitFiles(ctx, &l.out.commits[at+k], lists[k], at+k == 0)
 		if err != nil {
 			return 0, err

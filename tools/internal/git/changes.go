@@ -29,8 +29,15 @@ func byPath(a, b Change) int {
 	return strings.Compare(a.OldPath, b.OldPath)
 }
 
-// renames makes git look for renamed files, among at most 1,000 candidates.
-var renames = []string{"-M", "-l1000"}
+// renames makes git look for renamed files, among at most 1,000 candidates. In a
+// partial clone only equal content is found: git would give up over a blob that
+// it does not have.
+func (r *Repo) renames() []string {
+	if r.partial() {
+		return []string{"-M100%", "-l1000"}
+	}
+	return []string{"-M", "-l1000"}
+}
 
 // TreeChanges compares two commits; base "" compares a root commit with
 // nothing. Renames are detected. Always over the whole tree: a path filter
@@ -51,7 +58,7 @@ func (r *Repo) CommitChanges(ctx context.Context, pairs [][2]string, visit func(
 		// diff-tree takes what follows a commit for its parents.
 		in.WriteString(strings.TrimSuffix(p[1]+" "+p[0], " ") + "\n")
 	}
-	b, err := r.output(ctx, cmdDiffTree, in.String(), renames...)
+	b, err := r.output(ctx, cmdDiffTree, in.String(), r.renames()...)
 	if err != nil {
 		return r.failed(err)
 	}
@@ -81,7 +88,7 @@ func (r *Repo) IndexChanges(ctx context.Context, base string) ([]Change, error) 
 	} else if !isID(base) {
 		return nil, r.missing(errMissing)
 	}
-	args := append(slices.Clone(renames), base, "--")
+	args := append(r.renames(), base, "--")
 	b, err := r.output(ctx, cmdDiffIndex, "", args...)
 	if err != nil {
 		return nil, r.failed(err)

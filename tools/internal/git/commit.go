@@ -24,6 +24,7 @@ type Commit struct {
 	Message   string
 	Lossy     bool // the text was not what its encoding header says, and was read as Latin-1
 	Oversized bool // the object is longer than 16 MiB; its text is not read
+	Cut       bool // a shallow clone ends here: Parents is empty although the object names some
 }
 
 // Person is an author or committer.
@@ -174,11 +175,32 @@ func (r *Repo) commitBatch(ctx context.Context, ids []string, visit func(*Commit
 		if _, err := io.ReadFull(c.p.out, b); err != nil {
 			return r.broken()
 		}
-		if err := visit(parseCommit(id, b[:size])); err != nil {
+		k := parseCommit(id, b[:size])
+		if len(k.Parents) > 0 && r.cutAt(id) {
+			k.Parents, k.Cut = nil, true
+		}
+		if err := visit(k); err != nil {
 			return r.outOfStep(err)
 		}
 	}
 	return nil
+}
+
+// maxShallow bounds the list of commits at which a shallow clone ends, in bytes.
+const maxShallow = 8 << 20
+
+// cutAt reports whether a shallow clone ends at a commit. Git keeps those in a
+// file, and leaves the objects as they are.
+func (r *Repo) cutAt(id string) bool {
+	if r.shallow == nil {
+		r.shallow = map[string]bool{}
+		if b, err := r.door.Read(r.common+"/shallow", maxShallow); err == nil && !r.outside {
+			for line := range strings.Lines(string(b)) {
+				r.shallow[strings.TrimSpace(line)] = true
+			}
+		}
+	}
+	return r.shallow[id]
 }
 
 // outOfStep ends a reader that still has unread answers.

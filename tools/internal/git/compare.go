@@ -33,6 +33,7 @@ type Compared struct {
 	Binary   bool
 	TooLarge bool // a side, or the patch, is longer than is read or shown
 	Lossy    bool // bytes that are not UTF-8 are U+FFFD in the patch
+	Absent   bool // a side's content is not in this clone; nothing more is known
 	Counted  bool // Patch.Added and Deleted are known
 	Patch    Patch
 }
@@ -74,7 +75,7 @@ func (r *Repo) Compare(ctx context.Context, c Change, o CompareOptions) (Compare
 	var oldSize, newSize int64
 	var err error
 	if c.OldID != "" {
-		if oldSize, err = r.BlobSize(ctx, c.OldID); err != nil {
+		if oldSize, err = r.sizeOf(ctx, c.OldID, &out); err != nil || out.Absent {
 			return out, err
 		}
 	}
@@ -82,7 +83,7 @@ func (r *Repo) Compare(ctx context.Context, c Change, o CompareOptions) (Compare
 	case disk != nil:
 		newSize = disk.size
 	case c.NewID != "":
-		if newSize, err = r.BlobSize(ctx, c.NewID); err != nil {
+		if newSize, err = r.sizeOf(ctx, c.NewID, &out); err != nil || out.Absent {
 			return out, err
 		}
 	}
@@ -172,6 +173,37 @@ func (r *Repo) Compare(ctx context.Context, c Change, o CompareOptions) (Compare
 	out.TooLarge = out.Patch.TooLarge
 	out.modeOnly(o)
 	return out, nil
+}
+
+// sizeOf is the length of one side. A partial clone holds no more of a blob than
+// its id until it is fetched, which is never done here.
+func (r *Repo) sizeOf(ctx context.Context, id string, out *Compared) (int64, error) {
+	typ, size, err := r.info(ctx, id)
+	if err != nil && r.partial() {
+		// Git says so, or ends: it would fetch what it knows to be promised.
+		var d *sandbox.Denial
+		if errors.Is(err, errMissing) || errors.As(err, &d) && d.Code == sandbox.GitFailed {
+			out.Absent = true
+			return 0, nil
+		}
+	}
+	if err == nil && typ != "blob" {
+		err = errMissing
+	}
+	return size, r.missing(err)
+}
+
+// partial reports that the repository may lack objects that it names.
+func (r *Repo) partial() bool {
+	if r.Has("extensions.partialclone") {
+		return true
+	}
+	for k := range r.keys {
+		if strings.HasPrefix(k, "remote.") && strings.HasSuffix(k, ".promisor") {
+			return true
+		}
+	}
+	return false
 }
 
 // modeOnly puts git's words for a changed mode before the hunks.

@@ -28,7 +28,8 @@ type Repo struct {
 	root    sandbox.Info // identity of .git when it was looked at
 	common  string       // common directory, relative to the root
 	outside bool
-	crlf    bool // core.autocrlf converts line endings
+	crlf    bool            // core.autocrlf converts line endings
+	shallow map[string]bool // commits at which a shallow clone ends, once read
 }
 
 // Close ends the object reader, if one runs, and lets go of the repository.
