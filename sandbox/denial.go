@@ -135,7 +135,7 @@ var table = [codeEnd]row{
 		Args{"path": "dump.sql", "size_bytes": int64(20 << 20), "limit_bytes": int64(10 << 20)}},
 	InvalidRange: {"invalid_range",
 		"Lines {a}-{b} are not in '{path}', which has {n} lines.",
-		"Use start_line and end_line between 1 and {n}; tail excludes both.",
+		"<Use start_line and end_line between 1 and {last}; tail excludes both.|The file is empty: leave the range out.>",
 		[]detailKey{{"total_lines", "n"}}, Args{"path": "a.go", "a": 90, "b": 99, "n": 12}},
 	ChangedDuringRead: {"changed_during_read",
 		"'{path}' changed while it was read.",
@@ -289,6 +289,11 @@ func (v values) number(name string) (int64, bool) {
 
 func (v values) text(name string) string {
 	switch name {
+	case "last": // line of a file that has one
+		if n, _ := v.number("n"); n > 0 {
+			return strconv.FormatInt(n, 10)
+		}
+		return ""
 	case "size", "limit":
 		if n, ok := v.number(name + "_bytes"); ok {
 			return formatSize(n)

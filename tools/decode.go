@@ -29,6 +29,8 @@ func sniff(head []byte) (enc encoding, mark int, text bool) {
 	switch {
 	case bytes.HasPrefix(head, []byte{0xEF, 0xBB, 0xBF}):
 		enc, mark = utf8BOM, 3
+	case bytes.HasPrefix(head, []byte{0xFF, 0xFE, 0, 0}): // UTF-32
+		return utf8Plain, 0, false
 	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}):
 		return utf16LE, 2, true
 	case bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
@@ -51,6 +53,36 @@ func decoder(enc encoding, r io.Reader) io.Reader {
 	}
 	return unicode.UTF16(e, unicode.UseBOM).NewDecoder().Reader(r)
 }
+
+// utf16Check is a writer of UTF-16 that notices what a decoder would replace: a
+// surrogate without its other half, and half a unit at the end. A nil check has
+// noticed nothing.
+type utf16Check struct {
+	enc  encoding
+	odd  bool // half a unit is pending
+	half byte
+	high bool // a high surrogate is pending
+	bad  bool
+}
+
+func (c *utf16Check) Write(p []byte) (int, error) {
+	for _, b := range p {
+		if !c.odd {
+			c.half, c.odd = b, true
+			continue
+		}
+		c.odd = false
+		top := b // the byte that tells a surrogate
+		if c.enc == utf16BE {
+			top = c.half
+		}
+		c.bad = c.bad || (top&0xFC == 0xDC) != c.high // a low one follows a high one and nothing else
+		c.high = top&0xFC == 0xD8
+	}
+	return len(p), nil
+}
+
+func (c *utf16Check) broken() bool { return c != nil && (c.bad || c.high || c.odd) }
 
 // validText replaces every byte that is not UTF-8 and returns how many it
 // replaced.

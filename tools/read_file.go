@@ -144,7 +144,7 @@ func (o *readFileOut) Head(j *answer.JSON, p *answer.Prose) {
 	}
 	for i, n := range o.cut {
 		if i == 0 {
-			p.Word("\ncut lines: ")
+			p.Word(" · cut lines: ")
 		} else {
 			p.Word(", ")
 		}
@@ -259,7 +259,7 @@ func readText(ctx context.Context, c *Call, in *readFileIn, o *readFileOut, r io
 		return readError(in.Path, err)
 	}
 	o.total, o.finalNewline, o.lossy = survey.lines, survey.finalNewline, survey.lossy
-	if o.lossy {
+	if o.lossy && !src.wide() {
 		o.encoding = unknown
 	}
 	o.lineEnding = survey.ending()
@@ -275,6 +275,7 @@ func readText(ctx context.Context, c *Call, in *readFileIn, o *readFileOut, r io
 		return sandbox.Refuse(sandbox.InvalidRange, sandbox.Args{"path": in.Path, "a": first, "b": b, "n": survey.lines})
 	}
 	if survey.lines == 0 {
+		o.Complete = true
 		return nil
 	}
 	last := survey.lines
@@ -295,13 +296,16 @@ func readText(ctx context.Context, c *Call, in *readFileIn, o *readFileOut, r io
 		return readError(in.Path, err)
 	}
 	before, _ := validText(trimPartialRune(raw[:survey.start-from]))
-	text, bad := validText(raw[survey.start-from:])
+	text, _ := validText(raw[survey.start-from:])
 	if before != "" {
 		text = before + text
 	}
 	region := secrets.Scan(text)
 	ended := from+int64(len(raw)) >= survey.length
-	if bad > 0 {
+	switch {
+	case o.lossy && src.wide():
+		o.Notice(answer.W("units that are not UTF-16 are shown as U+FFFD"))
+	case o.lossy:
 		o.Notice(answer.W("bytes that are not UTF-8 are shown as U+FFFD; the file's encoding is unknown"))
 	}
 
@@ -311,8 +315,11 @@ func readText(ctx context.Context, c *Call, in *readFileIn, o *readFileOut, r io
 		// What comes near the end of the region could be part of a secret
 		// that the region does not show whole.
 		w.visible = max(len(region.Raw)-secrets.Reach, w.at)
+		w.rest = func() (int, error) { return src.restOfLine(ctx, from+int64(len(raw))) }
 	}
-	w.take()
+	if err := w.take(); err != nil {
+		return readError(in.Path, err)
+	}
 	o.first, o.last, o.cut = first, w.line-1, w.cut
 	shown := w.text()
 	if len(o.cut) > 0 {
@@ -344,6 +351,9 @@ func readText(ctx context.Context, c *Call, in *readFileIn, o *readFileOut, r io
 			if o.revision != answer.None {
 				o.Next.Args = append(o.Next.Args, answer.ArgText("revision", o.revision))
 			}
+			if !in.LineNumbers {
+				o.Next.Args = append(o.Next.Args, answer.ArgBool("line_numbers", false))
+			}
 		}
 	}
 	return nil
@@ -359,7 +369,8 @@ type window struct {
 	line    int // next line
 	last    int
 	stripCR bool
-	whole   bool // one line was asked for: it is not cut at the line limit
+	whole   bool                // one line was asked for: it is not cut at the line limit
+	rest    func() (int, error) // characters of the region's last line behind the region; nil when it ends the file
 	cut     []int
 	plain   int    // where the lines begin that were taken just as they are
 	out     joiner // what was taken otherwise
@@ -383,7 +394,7 @@ func (w *window) mix() {
 	}
 }
 
-func (w *window) take() {
+func (w *window) take() error {
 	budget := w.c.Limits.ContentChars()
 	prose, structured := 0, 0
 	w.plain = w.at
@@ -391,9 +402,9 @@ func (w *window) take() {
 		end, next := len(w.region.Raw), len(w.region.Raw)
 		if i := strings.IndexByte(w.region.Raw[w.at:], '\n'); i >= 0 {
 			end, next = w.at+i, w.at+i+1
-		}
-		if w.stripCR && end > w.at && w.region.Raw[end-1] == '\r' {
-			end--
+			if w.stripCR && end > w.at && w.region.Raw[end-1] == '\r' {
+				end--
+			}
 		}
 		limit := w.c.Limits.ReadMaxLineChars
 		if w.whole {
@@ -401,7 +412,7 @@ func (w *window) take() {
 		}
 		shown := w.at + runePrefix(w.region.Raw[w.at:end], limit)
 		if shown > w.visible && prose > 0 {
-			return // the first line is shown even when the region ends in it
+			return nil // the first line is shown even when the region ends in it
 		}
 		shown = max(min(shown, w.visible), w.at)
 		piece := w.region.Slice(w.at, shown)
@@ -411,7 +422,7 @@ func (w *window) take() {
 		overhead := digits(w.line) + 5
 		if prose+cost+overhead > budget || structured+cost+overhead > budget {
 			if prose > 0 {
-				return
+				return nil
 			}
 			for cost := answer.Cost(piece); cost+overhead > budget; cost = answer.Cost(piece) {
 				n := utf8.RuneCountInString(piece.Raw)
@@ -428,7 +439,15 @@ func (w *window) take() {
 		}
 		if shown < end {
 			w.cut = append(w.cut, w.line)
-			mark := " … [+" + strconv.Itoa(utf8.RuneCountInString(w.region.Raw[shown:end])) + " chars]"
+			more := utf8.RuneCountInString(w.region.Raw[shown:end])
+			if next == len(w.region.Raw) && end == next && w.rest != nil {
+				n, err := w.rest()
+				if err != nil {
+					return err
+				}
+				more += n
+			}
+			mark := " … [+" + strconv.Itoa(more) + " chars]"
 			w.out.word(mark)
 			cost += utf8.RuneCountInString(mark)
 		}
@@ -440,6 +459,7 @@ func (w *window) take() {
 		w.at = next
 		w.line++
 	}
+	return nil
 }
 
 func tooLarge(path string, size, limit int64) error {
@@ -497,6 +517,34 @@ func (s *source) read(off int64, n int) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// restOfLine counts the characters from an offset to the end of its line.
+func (s *source) restOfLine(ctx context.Context, off int64) (int, error) {
+	r, err := s.reader(off)
+	if err != nil {
+		return 0, err
+	}
+	buf := make([]byte, 64<<10)
+	n := 0
+	for {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		k, err := r.Read(buf)
+		b := buf[:k]
+		i := bytes.IndexByte(b, '\n')
+		if i >= 0 {
+			b = b[:i]
+		}
+		n += utf8.RuneCount(b)
+		if i >= 0 || err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
 // survey is what one pass over a text tells.
 type survey struct {
 	lines        int
@@ -536,6 +584,11 @@ func (s *source) survey(ctx context.Context, in *readFileIn) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
+	var pairs *utf16Check
+	if s.wide() {
+		pairs = &utf16Check{enc: s.enc}
+		r = decoder(s.enc, io.TeeReader(io.NewSectionReader(s.r, 0, s.size), pairs))
+	}
 	buf := make([]byte, int(min(max(s.size, 1), 256<<10)))
 	carry := 0 // bytes of an unfinished character at the start of buf
 	for {
@@ -558,7 +611,7 @@ func (s *source) survey(ctx context.Context, in *readFileIn) (*survey, error) {
 			return nil, err
 		}
 	}
-	v.lossy = v.lossy || carry > 0
+	v.lossy = v.lossy || carry > 0 || pairs.broken()
 	v.finish(tail)
 	return v, nil
 }

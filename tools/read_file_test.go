@@ -109,9 +109,14 @@ func TestReadEmpty(t *testing.T) {
 		if r.IsError || member(r, "total_lines") != 0.0 || len(member(r, "chunks").([]any)) != 0 || !strings.Contains(r.Outside, "empty · empty · utf-8 none · 0 bytes") {
 			t.Errorf("%s: %s", args, r.Text)
 		}
+		if member(r, "complete") != true {
+			t.Errorf("%s: an empty file is shown whole: %s", args, r.JSON)
+		}
 	}
 	if r := f.Call("read_file", `{"path":"empty","start_line":2,"end_line":3}`); r.Code != "invalid_range" {
 		t.Errorf("line 2 of an empty file: %s", r.Text)
+	} else if !strings.HasSuffix(r.Text, "The file is empty: leave the range out.") {
+		t.Errorf("no range of an empty file works, so none may be advised: %s", r.Text)
 	}
 }
 
@@ -173,7 +178,28 @@ func TestReadEncodings(t *testing.T) {
 		be = \xfe\xff\x00G\x00U\x00I\x00G\x00\n
 		gbk = \xc4\xe3\xba\xc3\n
 		latin = caf\xe9\n
-		nul = G\x00U\x00`)
+		nul = G\x00U\x00
+		utf32 = \xff\xfe\x00\x00a\x00\x00\x00
+		pair = \xff\xfe\x3d\xd8\x00\xde
+		half = \xff\xfea\x00\n
+		high = \xff\xfe\x3d\xd8a\x00
+		low = \xfe\xff\x00a\xde\x00
+		crend = a\r\nb\r`)
+	for _, c := range []struct{ name, text string }{{"half", "a\uFFFD"}, {"high", "\uFFFDa"}, {"low", "a\uFFFD"}} {
+		r := f.Call("read_file", `{"path":"`+c.name+`"}`)
+		if member(r, "lossy") != true || !strings.Contains(r.Outside, "notice: ") || content(r) != c.text {
+			t.Errorf("%s: half a character of UTF-16 is not replaced in silence: %s", c.name, r.JSON)
+		}
+	}
+	if r := f.Call("read_file", `{"path":"pair"}`); member(r, "lossy") != nil || content(r) != "😀" {
+		t.Errorf("a surrogate pair: %s", r.JSON)
+	}
+	if r := f.Call("read_file", `{"path":"utf32"}`); r.Code != "binary_file" {
+		t.Errorf("UTF-32: %s", r.Text)
+	}
+	if r := f.Call("read_file", `{"path":"crend"}`); content(r) != "a\nb\r" {
+		t.Errorf("a carriage return that ends no line is content: %q", content(r))
+	}
 	for _, c := range []struct{ name, encoding, text string }{
 		{"bom", "utf-8-bom", "a\nb"},
 		{"le", "utf-16le", "GUIG"},
@@ -222,6 +248,12 @@ func TestReadLongLines(t *testing.T) {
 	if fmt.Sprint(member(r, "cut_lines")) != "[2 3]" || member(r, "complete") != false || member(r, "stopped") != "chars" {
 		t.Errorf("cut lines: %v %v", member(r, "cut_lines"), member(r, "stopped"))
 	}
+	if head, _, _ := strings.Cut(r.Outside, "\n"); !strings.HasSuffix(head, " · cut lines: 2, 3") {
+		t.Errorf("the cut lines belong to the header line: %q", r.Outside)
+	}
+	if r := f.Call("read_file", `{"path":"min.js","line_numbers":false}`); fmt.Sprint(member(r, "next")) != "map[arguments:map[end_line:2 line_numbers:false path:min.js start_line:2] tool:read_file why:shows the first cut line whole]" {
+		t.Errorf("next keeps the form that was asked for: %v", member(r, "next"))
+	}
 	if !strings.Contains(r.Inside, strings.Repeat("é", 2000)+" … [+500 chars]\n") {
 		t.Error("the cut stands outside the line's own characters")
 	}
@@ -232,6 +264,15 @@ func TestReadLongLines(t *testing.T) {
 	r = f.Call("read_file", `{"path":"min.js","start_line":3,"end_line":3}`)
 	if got := content(r); len(got) < 30_000 || member(r, "complete") != false {
 		t.Errorf("a line beyond the budget is cut at the budget: %d characters", len(got))
+	}
+}
+
+// TestReadHugeLine counts what is left out of a line that no region holds.
+func TestReadHugeLine(t *testing.T) {
+	f := tooltest.New(t, "")
+	f.Write("one", []byte(strings.Repeat("é", 3_000_000)+"\nend\n"))
+	if r := f.Call("read_file", `{"path":"one"}`); !strings.Contains(r.Inside, " … [+2998000 chars]\n") {
+		t.Errorf("line 1 ends in %q", r.Inside[max(0, len(r.Inside)-60):])
 	}
 }
 

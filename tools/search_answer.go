@@ -357,7 +357,7 @@ func (s *search) notices(o *searchOut) {
 		}
 	}
 	if s.lossy > 0 {
-		o.Notice(answer.N(int64(s.lossy)), answer.W(" files shown hold bytes that are not UTF-8; they appear as U+FFFD"))
+		o.Notice(answer.N(int64(s.lossy)), answer.W(" files shown hold bytes that are not UTF-8 or UTF-16; they appear as U+FFFD"))
 	}
 	if s.tooLong {
 		o.Notice(answer.W("multiline searches files up to " + answer.Word(sizeWords(wholeFile)) + " only"))

@@ -70,6 +70,7 @@ func TestSearchCases(t *testing.T) {
 		{"NUL after a hit hides the whole file", `b = hit1\n\x00\nhit2\n`, `{"pattern":"hit[12]"}`, "", "skipped 1 binary"},
 		{"NUL, single file", `b = hit1\n\x00\nhit2\n`, `{"pattern":"hit[12]","path":"b"}`, "", "skipped 1 binary"},
 		{"bytes that are not UTF-8 are searched and flagged", `l1 = caf\xe9 NEEDLE\n`, `{"pattern":"NEEDLE$"}`, "l1:1:caf\ufffd NEEDLE", "not UTF-8"},
+		{"half a pair of UTF-16 is flagged", `u = \xff\xfe\x3d\xd8N\x00`, `{"pattern":"N$"}`, "u:1:\ufffdN", "UTF-16"},
 		{"alternatives", `a = generateText, streamText\n`, `{"pattern":"nope|streamText"}`, "a:1:generateText, streamText", ""},
 		{"escaped bar is a literal bar, and says so", `a = generateText, streamText\n`, `{"pattern":"generateText\\|streamText"}`, "", `\| is a literal bar`},
 		{"valid regular expression that was meant literally", `x = x.html(json.data)\n`, `{"pattern":".html(json.data)"}`, "", "set literal to true"},

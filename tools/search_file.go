@@ -154,9 +154,11 @@ func (s *search) wholeText(ctx context.Context, f *sandbox.File, size int64, pat
 	}
 	if enc == utf16LE || enc == utf16BE {
 		var out bytes.Buffer
-		if _, err := out.ReadFrom(io.LimitReader(decoder(enc, bytes.NewReader(b)), 2*wholeFile)); err != nil {
+		pairs := &utf16Check{enc: enc}
+		if _, err := out.ReadFrom(io.LimitReader(decoder(enc, io.TeeReader(bytes.NewReader(b), pairs)), 2*wholeFile)); err != nil {
 			return err
 		}
+		r.lossy = pairs.broken()
 		b = out.Bytes()
 	} else {
 		b = b[mark:]
