@@ -84,6 +84,7 @@ type languageSum struct {
 	name  string
 	files int
 	bytes int64
+	data  bool
 }
 
 type manifestFile struct{ path, kind, name string }
@@ -214,7 +215,7 @@ func (o *overview) count(it *walk.Item, base string) {
 	}
 	sum := o.languages[l.name]
 	if sum == nil {
-		sum = &languageSum{name: l.name}
+		sum = &languageSum{name: l.name, data: l.data}
 		o.languages[l.name] = sum
 	}
 	sum.files++
@@ -312,6 +313,11 @@ func (o *overview) finish() {
 	}
 	slices.SortFunc(sums, func(a, b *languageSum) int {
 		switch {
+		case a.data != b.data:
+			if a.data {
+				return 1
+			}
+			return -1
 		case a.bytes > b.bytes:
 			return -1
 		case a.bytes < b.bytes:

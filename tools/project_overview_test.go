@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -420,5 +421,17 @@ func BenchmarkOverview(b *testing.B) {
 	}
 	for b.Loop() {
 		f.Call("project_overview", "")
+	}
+}
+
+// TestOverviewLanguagesLedByCode: neither an image nor a large file of data passes for a project's language.
+func TestOverviewLanguagesLedByCode(t *testing.T) {
+	f := tooltest.New(t, `
+		app.py = import os\n
+		style.css = a{}\n`)
+	f.Write("logo.svg", bytes.Repeat([]byte("<path/>"), 1000))
+	f.Write("fixture.json", bytes.Repeat([]byte("[]\n"), 500))
+	if got := languages(f.Call("project_overview", `{}`)); got != "Python:1:10 CSS:1:4 JSON:1:1500" {
+		t.Errorf("languages %s", got)
 	}
 }
