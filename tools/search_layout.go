@@ -71,12 +71,12 @@ func (o *searchOut) Head(j *answer.JSON, p *answer.Prose) {
 	}
 	if o.mode == modeFiles {
 		p.Int(int64(o.files))
-		p.Word(" files match (")
+		p.Word(word(o.files, " file matches (", " files match ("))
 	} else {
 		p.Int(int64(o.matches))
-		p.Word(" matches in ")
+		p.Word(word(o.matches, " match in ", " matches in "))
 		p.Int(int64(o.files))
-		p.Word(" files (")
+		p.Word(word(o.files, " file (", " files ("))
 	}
 	p.Int(int64(o.searched))
 	p.Word(" searched")

@@ -93,3 +93,11 @@ func sizeWords(n int64) string {
 	}
 	return itoa(tenths/10) + "." + itoa(tenths%10) + suffix
 }
+
+// word chooses between the forms for one and for any other number.
+func word(n int, one, many answer.Word) answer.Word {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -126,7 +126,7 @@ var refusals = []refusal{
 		return one(Problem{Setting: "MCP_SECURITY__REGEX_GUARD", Found: "false", Why: "one pattern can occupy a worker for its whole deadline", Do: "set true"})
 	}},
 	{"open-without-token", true, func(c *Config, f *facts) []Problem {
-		if !f.http || loopback(c.HTTPAddress) || len(c.AuthTokens) > 0 {
+		if !f.http || !exposed(c.HTTPAddress) || len(c.AuthTokens) > 0 {
 			return nil
 		}
 		return one(Problem{Setting: "MCP_HTTP__AUTH_TOKEN", Why: "the address " + strconv.Quote(c.HTTPAddress) + " can be reached from other machines without a token", Do: "set a token or listen on 127.0.0.1"})
@@ -148,7 +148,7 @@ var refusals = []refusal{
 		if !f.http {
 			return nil
 		}
-		if !loopback(c.HTTPAddress) && len(c.AllowedHosts) == 0 {
+		if exposed(c.HTTPAddress) && len(c.AllowedHosts) == 0 {
 			out = append(out, Problem{Setting: "MCP_HTTP__ALLOWED_HOSTS", Why: "no name is accepted for the address " + strconv.Quote(c.HTTPAddress), Do: "list the names under which clients reach the server"})
 		}
 		return out
@@ -188,7 +188,7 @@ var refusals = []refusal{
 		return out
 	}},
 	{"clear-text", false, func(c *Config, f *facts) []Problem {
-		if !f.http || loopback(c.HTTPAddress) || c.TLSCertFile != "" || c.BehindProxy {
+		if !f.http || !exposed(c.HTTPAddress) || c.TLSCertFile != "" || c.BehindProxy {
 			return nil
 		}
 		return one(Problem{Setting: "MCP_HTTP__TLS_CERT_FILE", Why: "tokens and files would cross the network in clear text", Do: "set certificate and key, or MCP_HTTP__BEHIND_PROXY=true"})
@@ -450,16 +450,15 @@ func prefix(s string) (netip.Prefix, error) {
 	return netip.ParsePrefix(s)
 }
 
-func loopback(address string) bool {
+// exposed reports an address that other machines can reach; what is no address
+// at all is refused on its own account.
+func exposed(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	if err != nil {
+	if err != nil || host == "localhost" {
 		return false
 	}
-	if host == "localhost" {
-		return true
-	}
 	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return ip == nil || !ip.IsLoopback()
 }
 
 // weak tells why a token is no secret.

@@ -19,7 +19,7 @@ func TestRefusals(t *testing.T) {
 		return c, &facts{http: true, workspace: ws, uid: 1000, executable: "/opt/x/mcp-devserver",
 			git: gitFacts{path: "/usr/bin/git", version: [2]int{2, 39}}}
 	}
-	exposed := func(c *Config) {
+	reachable := func(c *Config) {
 		c.HTTPAddress, c.AuthTokens, c.AllowedHosts, c.BehindProxy = "0.0.0.0:8080", []string{"q8Zr2LxT0vWc5Jn7Bd1Fh6Ks9Mp3Ay4E"}, []string{"dev.internal"}, true
 	}
 	inWS := filepath.Join(ws, "key.pem")
@@ -45,18 +45,17 @@ func TestRefusals(t *testing.T) {
 		"content-policy":       {func(c *Config, f *facts) { c.Redact = false }, func(c *Config, f *facts) { c.Scan = false }},
 		"regex-guard":          {func(c *Config, f *facts) { c.RegexGuard = false }},
 		"open-without-token": {
-			func(c *Config, f *facts) { exposed(c); c.AuthTokens = nil },
-			func(c *Config, f *facts) { exposed(c); c.AuthTokens, c.HTTPAddress = nil, "[::]:8080" },
-			func(c *Config, f *facts) { exposed(c); c.AuthTokens, c.HTTPAddress = nil, "nonsense" },
+			func(c *Config, f *facts) { reachable(c); c.AuthTokens = nil },
+			func(c *Config, f *facts) { reachable(c); c.AuthTokens, c.HTTPAddress = nil, "[::]:8080" },
 		},
 		"weak-token": {
-			func(c *Config, f *facts) { exposed(c); c.AuthTokens = []string{"short"} },
-			func(c *Config, f *facts) { exposed(c); c.AuthTokens = []string{strings.Repeat("ab", 20)} },
-			func(c *Config, f *facts) { exposed(c); c.AuthTokens = []string{"change-me-change-me-abcdefghijklmnop"} },
+			func(c *Config, f *facts) { reachable(c); c.AuthTokens = []string{"short"} },
+			func(c *Config, f *facts) { reachable(c); c.AuthTokens = []string{strings.Repeat("ab", 20)} },
+			func(c *Config, f *facts) { reachable(c); c.AuthTokens = []string{"change-me-change-me-abcdefghijklmnop"} },
 			func(c *Config, f *facts) { c.Origin["MCP_HTTP__AUTH_TOKEN_FILE"] = open },
 		},
 		"any-origin": {
-			func(c *Config, f *facts) { exposed(c); c.AllowedHosts = nil },
+			func(c *Config, f *facts) { reachable(c); c.AllowedHosts = nil },
 		},
 		"http-names": {
 			func(c *Config, f *facts) { c.AllowedOrigins = []string{"*"} },
@@ -70,7 +69,7 @@ func TestRefusals(t *testing.T) {
 			func(c *Config, f *facts) { c.HTTPAddress = "127.0.0.1" },
 		},
 		"deny-syntax":   {func(c *Config, f *facts) { c.Deny = []string{"*.sql", "[a"} }},
-		"clear-text":    {func(c *Config, f *facts) { exposed(c); c.BehindProxy = false }},
+		"clear-text":    {func(c *Config, f *facts) { reachable(c); c.BehindProxy = false }},
 		"tls-pair":      {func(c *Config, f *facts) { c.TLSCertFile = open }, func(c *Config, f *facts) { c.TLSCertFile, c.TLSKeyFile = open, open }},
 		"proxy-names":   {func(c *Config, f *facts) { c.TrustedProxies = []string{"10.0.0.1", "10.0.0.0/8", "proxy.internal"} }},
 		"no-rate-limit": {func(c *Config, f *facts) { c.RateLimit = false }},

@@ -85,7 +85,7 @@ func (a *App) ServeHTTP(ctx context.Context, l net.Listener, pair *tls.Certifica
 		ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout, IdleTimeout: c.IdleTimeout,
 		Ready: a.Readiness, ErrorLog: stdlog.New(a.log.With().Str("level", "warn").Str("transport", "http").Logger(), "", 0),
 	}
-	if !loopback(c.HTTPAddress) {
+	if exposed(c.HTTPAddress) {
 		// A load balancer has to see /readyz fail before connections do.
 		o.DrainDelay = min(time.Second, c.ShutdownGrace/4)
 	}
