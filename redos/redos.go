@@ -26,9 +26,10 @@
 //
 // Perl-like syntax with lookaround, backreferences, named, atomic and possessive groups. \d \w \s and [[:classes:]] are
 // ASCII as in RE2 (\s is tab, newline, form feed, return and space); \b uses the Unicode notion of a word character, and
-// ignoring case uses Unicode simple folding. Without Multiline a text is one line without its terminator, so ^ and $ are
-// its ends; $ does not match before a final newline. With Multiline ^ and $ match at every line and the dot matches a
-// newline; terminators must be \n alone. Bytes that are not UTF-8 count as U+FFFD, one each.
+// ignoring case uses Unicode simple folding. A letter that means nothing behind a backslash is an error there. Without
+// Multiline a text is one line without its terminator, so ^ and $ are its ends; $ does not match before a final newline.
+// With Multiline ^ and $ match at every line and the dot matches a newline; terminators must be \n alone. Bytes that are
+// not UTF-8 count as U+FFFD, one each.
 //
 // # Limits
 //
@@ -139,6 +140,9 @@ func Compile(pattern string, o Options) (*Regex, error) {
 	tree, err := parse(pattern, opts)
 	if err != nil {
 		return nil, syntaxError(pattern, opts, err)
+	}
+	if at := scanSource(pattern).unknown; at > 0 {
+		return nil, &SyntaxError{Position: at, Reason: reasonEscape}
 	}
 	if !o.NoGuard && unsafePattern(pattern, tree) {
 		return nil, refusal(pattern, opts)

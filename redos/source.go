@@ -22,6 +22,18 @@ type source struct {
 	text    []rune
 	repeats []repeat
 	open    int // 1-based character of the last group or class that was left open; 0 when none
+	unknown int // 1-based character of the first escape that the engine would read as a plain letter; 0 when none
+}
+
+// unknownEscapes are letters without a meaning behind a backslash. The engine takes them for themselves, and a pattern
+// that means white space by \h would find the letter h.
+const unknownEscapes = "CEFHIJKLMNORTUVXYghijlmoqy"
+
+// known notes an escape whose letter has no meaning.
+func (s *source) known(i int) {
+	if s.unknown == 0 && i+1 < len(s.text) && strings.ContainsRune(unknownEscapes, s.text[i+1]) {
+		s.unknown = i + 2
+	}
 }
 
 func scanSource(pattern string) *source {
@@ -81,6 +93,7 @@ func (s *source) escape(i int) int {
 	if i+1 >= len(t) {
 		return len(t)
 	}
+	s.known(i)
 	until := func(from int, end rune) int {
 		for j := from; j < len(t); j++ {
 			if t[j] == end {
@@ -129,6 +142,7 @@ func (s *source) class(i int) int {
 	for first := true; i < len(t); first = false {
 		switch {
 		case t[i] == '\\':
+			s.known(i)
 			i += 2
 		case t[i] == ']' && !first:
 			s.open = 0
