@@ -2,12 +2,16 @@ package symbol
 
 import "strings"
 
+// maxLine is how many tokens of one logical line are kept. What a line defines stands at its start; a table of data may
+// hold millions.
+const maxLine = 1 << 16
+
 // pyScope is a class or function body that is still open.
 type pyScope struct {
 	indent int // column of the statement that opened it
 	sym    int // index into out
 	class  bool
-	names  map[string]bool // assigned names already reported
+	names  map[string]bool // assigned names already reported; nil in a function
 }
 
 type pyWalk struct {
@@ -37,15 +41,15 @@ func parsePython(_ *language, src string) ([]Symbol, bool) {
 			if l.depth > 0 && len(line) > 0 && (t.first && p.keyword(t) || p.text(t) == "def" && line[len(line)-1].first && p.text(line[len(line)-1]) == "async") {
 				p.broken = true
 				l.depth = 0
-				var keep []pyTok
+				var async []pyTok
 				if !t.first {
-					keep = append(keep, line[len(line)-1])
+					async = append(async, line[len(line)-1])
 					line = line[:len(line)-1]
 				}
 				p.logical(line)
-				line = append(line[:0], keep...)
+				line = append(line[:0], async...)
 			}
-			line = append(line, t)
+			line = keep(line, t)
 			continue
 		case pyNewline, pyEOF:
 			p.logical(line)
@@ -59,8 +63,17 @@ func parsePython(_ *language, src string) ([]Symbol, bool) {
 			}
 			continue
 		}
-		line = append(line, t)
+		line = keep(line, t)
 	}
+}
+
+// keep appends a token to a line, or puts it in the place of the last one of a line that is full.
+func keep(line []pyTok, t pyTok) []pyTok {
+	if len(line) == maxLine {
+		line[maxLine-1] = t
+		return line
+	}
+	return append(line, t)
 }
 
 func (p *pyWalk) text(t pyTok) string { return p.src[t.start:t.end] }
@@ -166,7 +179,11 @@ func (p *pyWalk) define(line []pyTok, at, start, col int, class bool) {
 	}
 	p.out = append(p.out, Symbol{Name: p.text(name), Container: container, Kind: k,
 		Line: p.lines.line(line[at].start), Start: start, SigStart: line[0].start, SigEnd: sigEnd, End: sigEnd})
-	p.scopes = append(p.scopes, pyScope{indent: col, sym: len(p.out) - 1, class: class, names: map[string]bool{}})
+	sc := pyScope{indent: col, sym: len(p.out) - 1, class: class}
+	if class {
+		sc.names = map[string]bool{}
+	}
+	p.scopes = append(p.scopes, sc)
 	if class && colon+1 < len(line) {
 		p.simple(line, colon+1)
 	}

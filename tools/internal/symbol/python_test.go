@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -297,5 +298,21 @@ func TestPythonTable(t *testing.T) {
 				t.Errorf("got %s\nwant %s", g, c.want)
 			}
 		})
+	}
+}
+
+// TestPythonLongLine: a table of data on one logical line costs no more memory than its first tokens, and what follows
+// it is found.
+func TestPythonLongLine(t *testing.T) {
+	src := "TABLE = [" + strings.Repeat("1,", 1_000_000) + "]\ndef after():\n    pass\n"
+	var before, behind runtime.MemStats
+	runtime.ReadMemStats(&before)
+	syms, err := Parse("python", src)
+	runtime.ReadMemStats(&behind)
+	if err != nil || len(syms) != 2 || syms[0].Name != "TABLE" || syms[0].EndLine != 1 || syms[1].Name != "after" || syms[1].Line != 2 {
+		t.Errorf("%v, %+v", err, syms)
+	}
+	if n := behind.TotalAlloc - before.TotalAlloc; n > 24<<20 {
+		t.Errorf("%d bytes allocated for a line of 2 million tokens", n)
 	}
 }
