@@ -10,8 +10,8 @@ COVERAGE  := 88
 build:
 	$(GO) build -o bin/ ./cmd/mcp-devserver
 
-# Everything: vet, staticcheck, formatting, race, coverage gate.
-test: check cover
+# Everything: vet, staticcheck, formatting, race, coverage gate, clients of others.
+test: check cover clients
 
 check:
 	$(GO) vet -tags official ./...

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -210,7 +209,7 @@ func TestDoor(t *testing.T) {
 // raw writes bytes to a fresh connection and reads the response.
 func (w *web) raw(t *testing.T, request string) (*answer, error) {
 	t.Helper()
-	c, err := net.Dial("tcp", w.address)
+	c, err := w.dial()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +293,7 @@ func (w *web) busy(t *testing.T) {
 	body := call("1", "read_file", `{"path":"a.txt"}`)
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		short, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		r, err := http.NewRequestWithContext(short, "POST", "http://"+w.address+"/mcp", strings.NewReader(body))
+		r, err := http.NewRequestWithContext(short, "POST", w.url("/mcp"), strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -326,7 +325,7 @@ func TestDisconnect(t *testing.T) {
 	const clients = 20
 	for i := range clients {
 		body := slowSearch(fmt.Sprint(i))
-		r, err := http.NewRequestWithContext(ctx, "POST", "http://"+w.address+"/mcp", strings.NewReader(body))
+		r, err := http.NewRequestWithContext(ctx, "POST", w.url("/mcp"), strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -114,7 +114,7 @@ func TestDrain(t *testing.T) {
 	}
 	w := overHTTP(t, dir, append(slowly, "MCP_HTTP__SHUTDOWN_GRACE_MS=1000", "MCP_LIMITS__WORKERS=1")...)
 	body := slowSearch("1")
-	r, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+w.address+"/mcp", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", w.url("/mcp"), strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

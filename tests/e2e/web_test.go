@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"io"
 	"net"
@@ -18,6 +19,27 @@ type web struct {
 	*child
 	address string // host:port
 	client  *http.Client
+	secure  *tls.Config // nil: plain HTTP
+}
+
+// underTLS makes overHTTP start servers with a certificate: the tests of HTTP
+// run once more that way.
+var underTLS bool
+
+// url is the server's address with a path.
+func (w *web) url(path string) string {
+	if w.secure != nil {
+		return "https://" + w.address + path
+	}
+	return "http://" + w.address + path
+}
+
+// dial opens a connection to write bytes on.
+func (w *web) dial() (net.Conn, error) {
+	if w.secure != nil {
+		return tls.Dial("tcp", w.address, w.secure)
+	}
+	return net.Dial("tcp", w.address)
 }
 
 // overHTTP starts a server over dir and waits until it is ready.
@@ -25,6 +47,12 @@ func overHTTP(t *testing.T, dir string, settings ...string) *web {
 	t.Helper()
 	for range 5 { // another process may take the port between asking for it and using it
 		w := &web{address: freePort(t), client: newClient()}
+		if underTLS {
+			cert, key, roots := certificate(t)
+			settings = append(settings, "MCP_HTTP__TLS_CERT_FILE="+cert, "MCP_HTTP__TLS_KEY_FILE="+key)
+			w.secure = &tls.Config{RootCAs: roots}
+			w.client.Transport.(*http.Transport).TLSClientConfig = w.secure
+		}
 		w.child = start(t, exec.Command(program, "serve", "--transport", "http", "--listen", w.address), environment(dir, settings...))
 		t.Cleanup(w.client.CloseIdleConnections)
 		if w.ready() {
@@ -57,7 +85,7 @@ func (w *web) ready() bool {
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
 	for {
-		if r, err := w.client.Get("http://" + w.address + "/readyz"); err == nil {
+		if r, err := w.client.Get(w.url("/readyz")); err == nil {
 			r.Body.Close()
 			if r.StatusCode == http.StatusOK {
 				return true
@@ -113,7 +141,7 @@ func (w *web) post(t *testing.T, body string) *answer {
 
 func (w *web) do(t *testing.T, method, path string, h http.Header, body string) *answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+w.address+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, w.url(path), strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
