@@ -194,6 +194,20 @@ func (p *probe) listed() []*tool {
 	return s.tools
 }
 
+// vehicle returns a method that is served, for checks that are about something
+// else.
+func (p *probe) vehicle() string {
+	s := &p.run.survey
+	switch {
+	case s.discover.result() != nil:
+		return methodDiscover
+	case s.pages[0].result() != nil:
+		return methodList
+	}
+	p.skipf("neither server/discover nor tools/list is answered with a result")
+	return ""
+}
+
 // finish leaves nothing behind: what was not answered is given up.
 func (p *probe) finish() {
 	for _, e := range p.sent {

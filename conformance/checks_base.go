@@ -62,7 +62,7 @@ func messagesAreJSONRPC(p *probe) {
 	})
 	for _, e := range p.run.seen {
 		for _, m := range e.messages() {
-			if m.err != nil {
+			if m.err != nil && utf8.Valid(m.raw) {
 				p.failf(e, "%s: the answer is not one JSON value", of(e))
 			}
 		}
@@ -71,7 +71,7 @@ func messagesAreJSONRPC(p *probe) {
 
 func idsComeBack(p *probe) {
 	for _, id := range []string{"0", "-5", `"0"`, `"5"`, "5", `""`, `"ünï"`, "9007199254740991"} {
-		e := p.send(request{method: methodDiscover, id: id})
+		e := p.send(request{method: p.vehicle(), id: id})
 		m := e.response()
 		if m == nil {
 			p.failf(e, "id %s: %s instead of a response with this id", id, e.saw())
@@ -184,8 +184,9 @@ func notJSON(p *probe) {
 }
 
 func notUTF8(p *probe) {
-	body := strings.Replace(string((&request{method: methodDiscover}).encode(`"u"`)), "conform", "conf\xffrm", 1)
-	e := p.send(request{body: []byte(body), why: "a message that is not UTF-8", method: methodDiscover})
+	method := p.vehicle()
+	body := strings.Replace(string((&request{method: method}).encode(`"u"`)), "conform", "conf\xffrm", 1)
+	e := p.send(request{body: []byte(body), why: "a message that is not UTF-8", method: method})
 	if e.result() != nil {
 		p.failf(e, "a message with the byte FF is answered with a result")
 	}
@@ -215,9 +216,9 @@ func notARequest(p *probe) {
 		{`"text"`, "a string"},
 		{`{"jsonrpc":"2.0","id":1}`, "an object without a method"},
 		{`{"jsonrpc":"2.0","id":1,"method":5}`, "a method that is a number"},
-		{`{"jsonrpc":"1.0","id":1,"method":"server/discover","params":{"_meta":` + envelope(revision, "") + `}}`, "jsonrpc 1.0"},
+		{strings.Replace(string((&request{method: p.vehicle()}).encode("1")), `"2.0"`, `"1.0"`, 1), "jsonrpc 1.0"},
 	} {
-		e := p.send(request{body: []byte(c.body), why: c.what})
+		e := p.send(request{body: []byte(c.body), why: c.what, method: p.vehicle()})
 		if p.run.target.kind == Web && e.code() == codeHeader {
 			continue // there is no method that the header could agree with
 		}
@@ -307,8 +308,8 @@ func advertisedMethods(p *probe) {
 }
 
 func nullID(p *probe) {
-	body := (&request{method: methodDiscover}).encode("null")
-	e := p.send(request{body: body, why: "the id null", method: methodDiscover})
+	method := p.vehicle()
+	e := p.send(request{body: (&request{method: method}).encode("null"), why: "the id null", method: method})
 	if e.result() != nil {
 		p.failf(e, "a request with the id null is answered with a result")
 	} else {
@@ -318,7 +319,8 @@ func nullID(p *probe) {
 
 func strangeIDs(p *probe) {
 	for _, id := range []string{"1.5", "true", "[]", "{}"} {
-		e := p.send(request{body: (&request{method: methodDiscover}).encode(id), why: "the id " + id, method: methodDiscover})
+		method := p.vehicle()
+		e := p.send(request{body: (&request{method: method}).encode(id), why: "the id " + id, method: method})
 		p.refused(e, "the id "+id, codeRequest, codeParse)
 	}
 }
@@ -446,7 +448,7 @@ func deepArguments(p *probe) {
 	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
 	t := p.listed()[0]
 	e := p.send(request{method: methodCall, name: t.name, params: `"name":` + quote(t.name) + `,"arguments":{"a":` + deep + `}`})
-	if e.response() == nil && e.failure() != nil {
+	if e.response() == nil && (p.run.target.kind != Web || e.status < 400) {
 		p.failf(e, "arguments nested 5000 deep: %s instead of an answer", e.saw())
 	}
 	p.serves("arguments nested 5000 deep")

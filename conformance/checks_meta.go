@@ -23,30 +23,30 @@ var metaChecks = []check{
 }
 
 func metaMissing(p *probe) {
-	p.refused(p.send(request{method: methodDiscover, bare: true, why: "a request without params"}), "no params", codeParams)
+	p.refused(p.send(request{method: p.vehicle(), bare: true, why: "a request without params"}), "no params", codeParams)
 	for _, meta := range []string{"[]", "null", "7"} {
-		p.refused(p.send(request{method: methodDiscover, meta: meta, why: "_meta of another type"}), "_meta "+meta, codeParams)
+		p.refused(p.send(request{method: p.vehicle(), meta: meta, why: "_meta of another type"}), "_meta "+meta, codeParams)
 	}
 	p.refused(p.send(request{method: methodList, meta: "{}", why: "an empty _meta"}), "an empty _meta", codeParams)
 }
 
 func versionMissing(p *probe) {
 	for _, v := range []string{"", quote(keyVersion) + ":7,", quote(keyVersion) + ":null,"} {
-		e := p.send(request{method: methodDiscover, meta: "{" + v + quote(keyCapabilities) + ":{}}", why: "no revision in _meta"})
+		e := p.send(request{method: p.vehicle(), meta: "{" + v + quote(keyCapabilities) + ":{}}", why: "no revision in _meta"})
 		p.refused(e, "a request without a revision", codeParams)
 	}
 }
 
 func capabilitiesMissing(p *probe) {
 	for _, c := range []string{"", "," + quote(keyCapabilities) + ":null", "," + quote(keyCapabilities) + ":[]"} {
-		e := p.send(request{method: methodDiscover, meta: "{" + quote(keyVersion) + ":" + quote(revision) + c + "}", why: "no capabilities in _meta"})
+		e := p.send(request{method: p.vehicle(), meta: "{" + quote(keyVersion) + ":" + quote(revision) + c + "}", why: "no capabilities in _meta"})
 		p.refused(e, "a request without capabilities", codeParams)
 	}
 }
 
 func metaStatus(p *probe) {
 	for _, meta := range []string{"{}", "{" + quote(keyCapabilities) + ":{}}", "{" + quote(keyVersion) + ":" + quote(revision) + "}"} {
-		e := p.send(request{method: methodDiscover, meta: meta, why: "required _meta fields missing"})
+		e := p.send(request{method: p.vehicle(), meta: meta, why: "required _meta fields missing"})
 		p.status(e, "required _meta fields missing", 400)
 	}
 }
@@ -80,7 +80,7 @@ func infoIgnored(p *probe) {
 	first := p.result(p.ask(methodList, "")).at("tools")
 	for _, info := range []string{`{"name":"some-editor","version":"4.2.0"}`, `{"name":"admin","version":"0"}`, `{"name":"","version":""}`} {
 		meta := "{" + quote(keyVersion) + ":" + quote(revision) + "," + quote(keyCapabilities) + ":{}," + quote(keyClientInfo) + ":" + info + "}"
-		if e := p.send(request{method: methodList, meta: meta}); !equal(e.result().at("tools"), first) {
+		if e := p.send(request{method: methodList, meta: meta}); !sameTools(e.result().at("tools"), first) {
 			p.failf(e, "clientInfo %s changes tools/list (%s)", info, e.saw())
 		}
 	}
@@ -113,30 +113,33 @@ var (
 // metaKeys visits every key of every _meta that was sent.
 func (p *probe) metaKeys(visit func(r received, name string, v *value)) {
 	n := 0
+	var search func(r received, v *value)
+	search = func(r received, v *value) {
+		for _, item := range v.items {
+			search(r, item)
+		}
+		for _, name := range v.names {
+			m := v.members[name]
+			switch name {
+			case "structuredContent", "inputSchema", "outputSchema": // data of a tool
+			case "_meta":
+				for _, k := range m.names {
+					n++
+					visit(r, k, m.members[k])
+				}
+			default:
+				search(r, m)
+			}
+		}
+	}
 	for _, r := range p.everything() {
-		r.m.v.walk(func(path []string, v *value) {
-			if len(path) == 0 || path[len(path)-1] != "_meta" || !v.is('{') || inside(path) {
-				return
-			}
-			for _, name := range v.names {
-				n++
-				visit(r, name, v.members[name])
-			}
-		})
+		if r.m.v != nil {
+			search(r, r.m.v)
+		}
 	}
 	if n == 0 {
 		p.skipf("the server sent no _meta keys")
 	}
-}
-
-// inside: what lies in structured content or in a schema is data of a tool.
-func inside(path []string) bool {
-	for _, name := range path[:len(path)-1] {
-		if name == "structuredContent" || name == "inputSchema" || name == "outputSchema" || name == "_meta" {
-			return true
-		}
-	}
-	return false
 }
 
 func metaGrammar(p *probe) {

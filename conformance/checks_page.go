@@ -1,6 +1,9 @@
 package conformance
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
 
 var pageChecks = []check{
 	{"C095", Must, everywhere, "server/utilities/pagination, Response Format", "R-PAGE-01", "nextCursor is a string where it is there", cursorIsText, true},
@@ -43,20 +46,22 @@ func pagesComplete(p *probe) {
 		if e.result() == nil {
 			p.failf(e, "the cursor of a page gets %s", e.saw())
 		}
+		here := map[string]bool{}
 		for _, t := range e.result().at("tools").list() {
 			name := t.at("name").str()
 			if seen[name] {
 				p.failf(e, "%s is on two pages", clip(name, 60))
 			}
-			seen[name] = true
+			here[name] = true
 		}
+		maps.Copy(seen, here)
 	}
 }
 
 func cursorStable(p *probe) {
 	pages := p.paged()
 	e := p.send(*pages[1].request)
-	if p.result(pages[1]) != nil && !equal(e.result().at("tools"), pages[1].result().at("tools")) {
+	if p.result(pages[1]) != nil && !sameTools(e.result().at("tools"), pages[1].result().at("tools")) {
 		p.failf(e, "the second use of a cursor gives another page (%s)", e.saw())
 	}
 }

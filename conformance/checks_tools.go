@@ -106,13 +106,18 @@ func toolNames(p *probe) {
 }
 
 func toolNamesUnique(p *probe) {
-	seen := map[string]bool{}
+	type place struct {
+		page *exchange
+		name string
+	}
+	seen := map[place]bool{}
 	p.published(func(e *exchange, name string, v *value) {
 		if n := v.at("name"); n.is('"') {
-			if seen[n.text] {
+			at := place{e, n.text}
+			if seen[at] {
 				p.failf(e, "%s is there twice", quote(name))
 			}
-			seen[n.text] = true
+			seen[at] = true
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"context"
 	"net/http"
 	"strings"
 )
@@ -384,13 +383,8 @@ func disconnect(p *probe) {
 		if t, args := p.quietCall(); t != nil {
 			r = callOf(t, args)
 		}
-		ctx, cancel := context.WithCancel(p.ctx)
-		old := p.ctx
-		p.ctx = ctx
-		e := p.start(r)
-		p.ctx = old
-		cancel()
-		e.waitEnd(p.ctx, p.run.timeout)
+		r.why, r.shape = "a client that goes away", func(s *shape) { s.raw, s.hangUp = true, true }
+		p.start(r).waitEnd(p.ctx, p.run.timeout)
 	}
 	p.serves("clients that went away")
 }

@@ -17,6 +17,7 @@ var (
 	errTimeout  = errors.New("no answer in time")
 	errTooLarge = fmt.Errorf("the answer was cut at %d MiB", MaxAnswer>>20)
 	errGone     = errors.New("the server closed the connection")
+	errHungUp   = errors.New("the client went away, on purpose")
 	errCut      = errors.New("the stream ended without a response")
 )
 

@@ -66,6 +66,7 @@ type shape struct {
 	path   string // replaces path and query of the endpoint
 	fields []field
 	raw    bool // written byte by byte, as net/http would not
+	hangUp bool // of a raw one: closed without waiting for the answer
 }
 
 func (s *shape) without(name string) {
@@ -216,6 +217,9 @@ func (l *webLink) raw(ctx context.Context, e *exchange, s *shape, to *url.URL) e
 	b.Write(e.sent)
 	if _, err := c.Write(b.Bytes()); err != nil {
 		return unreachable(ctx)
+	}
+	if s.hangUp {
+		return errHungUp
 	}
 	r, err := http.NewRequest(s.verb, to.String(), nil)
 	if err != nil {

@@ -1,0 +1,165 @@
+package mutation
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mcp-devserver/conformance"
+)
+
+// kind is the way to a stand.
+type kind int
+
+const (
+	inProcess kind = iota
+	overHTTP
+	overPipes
+)
+
+// mutant breaks one requirement.
+type mutant struct {
+	name string
+	kind kind
+	red  []string // checks that are about what it breaks
+	also []string // checks of which the same change breaks the requirement too
+	base []tamper // rich, if nil
+	t    tamper
+	w    webbed
+	p    piped
+}
+
+func ids(s string) []string { return strings.Fields(s) }
+
+const patience = 700 * time.Millisecond
+
+func judge(tb testing.TB, t *conformance.Target) *conformance.Report {
+	tb.Helper()
+	r, err := conformance.Run(context.Background(), t, conformance.Options{Timeout: patience, Limit: time.Minute, Strict: true})
+	if err != nil {
+		tb.Error(t.Name(), err)
+		return &conformance.Report{}
+	}
+	return r
+}
+
+func reds(r *conformance.Report) (list []string) {
+	for _, c := range r.Results {
+		if c.Verdict == conformance.Fail {
+			list = append(list, c.ID)
+		}
+	}
+	return list
+}
+
+func (m *mutant) target(tb testing.TB, a *serverSet) *conformance.Target {
+	base := m.base
+	if base == nil {
+		base = rich
+	}
+	switch m.kind {
+	case overHTTP:
+		return web(tb, a.address, append([]tamper{m.t}, base...), []webbed{m.w, checksToken, checksParam}, conformance.HTTPOptions{Token: secret})
+	case overPipes:
+		return pipes(tb, m.p)
+	}
+	return local(tb, a.app, append([]tamper{m.t}, base...))
+}
+
+// atOnce is how many stands are judged at the same time: a run mostly waits.
+const atOnce = 8
+
+// TestMutants breaks one requirement at a time and compares which checks go red
+// with the table: its own, and no other one but those that the change concerns.
+func TestMutants(t *testing.T) {
+	set := servers(t)
+	reports := make([]*conformance.Report, len(mutants))
+	var all sync.WaitGroup
+	places := make(chan struct{}, atOnce)
+	for i := range mutants {
+		if raceEnabled && i%raceSample != 0 {
+			continue
+		}
+		places <- struct{}{}
+		target := mutants[i].target(t, set)
+		all.Go(func() {
+			reports[i] = judge(t, target)
+			<-places
+		})
+	}
+	all.Wait()
+	for i := range mutants {
+		m, r := &mutants[i], reports[i]
+		if r == nil {
+			continue
+		}
+		want := append(slices.Clone(m.red), m.also...)
+		slices.Sort(want)
+		got := reds(r)
+		if slices.Equal(got, want) {
+			continue
+		}
+		t.Errorf("%s: red %v, want %v", m.name, got, want)
+		for _, c := range r.Results {
+			if slices.Contains(got, c.ID) != slices.Contains(want, c.ID) {
+				t.Errorf("%s %s %s: %q %q", c.Verdict, c.ID, c.Title, c.Faults, c.Reason)
+			}
+		}
+	}
+}
+
+// TestEveryCheckHasAMutant: a check that nothing turns red checks nothing.
+func TestEveryCheckHasAMutant(t *testing.T) {
+	known, names := map[string]bool{}, map[string]bool{}
+	for _, c := range conformance.Checks() {
+		known[c.ID] = true
+		if !slices.ContainsFunc(mutants, func(m mutant) bool { return slices.Contains(m.red, c.ID) }) {
+			t.Errorf("%s %s: no mutant", c.ID, c.Title)
+		}
+	}
+	for _, m := range mutants {
+		if names[m.name] {
+			t.Errorf("%s is there twice", m.name)
+		}
+		names[m.name] = true
+		for _, id := range append(slices.Clone(m.red), m.also...) {
+			if !known[id] {
+				t.Errorf("%s names %s, which is no check", m.name, id)
+			}
+		}
+	}
+}
+
+// TestStandsConform: what is broken afterwards was whole before, and there is
+// no check that has never been ok.
+func TestStandsConform(t *testing.T) {
+	set := servers(t)
+	whole := map[string]bool{}
+	for name, target := range map[string]*conformance.Target{
+		"plain in process":  local(t, set.app, []tamper{asText}),
+		"rich in process":   local(t, set.app, rich),
+		"with an extension": local(t, set.app, append([]tamper{extended}, rich...)),
+		"with changes":      local(t, set.app, append([]tamper{changing}, rich...)),
+		"over HTTP":         web(t, set.address, rich, []webbed{checksToken, checksParam}, conformance.HTTPOptions{Token: secret}),
+		"over pipes":        pipes(t, piped{out: textToo}),
+		"held open":         pipes(t, piped{in: holdIn, out: func(s *session, line string) []string { return holdOut(s, textToo(s, line)[0]) }}),
+	} {
+		r := judge(t, target)
+		for _, c := range r.Results {
+			switch c.Verdict {
+			case conformance.OK:
+				whole[c.ID] = true
+			case conformance.Fail, conformance.Warn:
+				t.Errorf("%s: %s %s: %q", name, c.ID, c.Title, c.Faults)
+			}
+		}
+	}
+	for _, c := range conformance.Checks() {
+		if !whole[c.ID] {
+			t.Errorf("%s %s: never ok", c.ID, c.Title)
+		}
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !race
+
+package mutation
+
+const (
+	raceEnabled = false
+	raceSample  = 1
+)
