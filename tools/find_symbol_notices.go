@@ -86,6 +86,10 @@ func (s *symbolSearch) notices(omitted int) {
 	if s.timeout {
 		o.Notice(answer.W("time ran out; narrow path"))
 	}
+	if o.total == 0 {
+		count(s.stats.Ignored, "ignored file or folder was not looked at; set path to it, or use search_code with include_ignored",
+			"ignored files and folders were not looked at; set path to one, or use search_code with include_ignored")
+	}
 	if o.mode == "definitions" && o.total == 0 {
 		count(s.otherKinds, "symbol of this name has another kind; leave kind out", "symbols of this name have another kind; leave kind out")
 	}

@@ -409,3 +409,20 @@ func TestSymbolTimeRunsOut(t *testing.T) {
 		t.Errorf("%s", r.JSON)
 	}
 }
+
+// TestSymbolNothingFoundBesideIgnored: a folder that was not entered is no proof of absence.
+func TestSymbolNothingFoundBesideIgnored(t *testing.T) {
+	f := tooltest.New(t, `
+		build/b.go = package b\n\nfunc Needle() {}\n
+		a.go = package a\n\nfunc Other() {}\n`)
+	r := f.Call("find_symbol", `{"name":"Needle"}`)
+	if member(r, "total") != 0.0 || !strings.Contains(notices(r), "1 ignored file or folder was not looked at; set path to it") {
+		t.Errorf("%s", r.Text)
+	}
+	if r := f.Call("find_symbol", `{"name":"Needle","path":"build"}`); member(r, "total") != 1.0 {
+		t.Errorf("the advice does not work: %s", r.Text)
+	}
+	if r := f.Call("find_symbol", `{"name":"Other"}`); notices(r) != "" {
+		t.Errorf("nothing is missing from an answer that found something: %s", r.Text)
+	}
+}
