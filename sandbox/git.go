@@ -21,7 +21,7 @@ var ErrOutside = errors.New("leads outside the workspace")
 // gitFiles are the base names that Read opens.
 var gitFiles = map[string]bool{
 	".git": true, "HEAD": true, "commondir": true, "gitdir": true, "alternates": true, "attributes": true, "exclude": true,
-	"shallow": true,
+	"shallow": true, "index": true,
 }
 
 // GitDoor opens the door; Close it after use.

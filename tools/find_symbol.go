@@ -163,7 +163,7 @@ func (s *symbolSearch) interrupted(ctx context.Context, err error) error {
 
 // folder walks the files below path that have an analyser.
 func (s *symbolSearch) folder(ctx context.Context, path string, visit func(context.Context, *walk.Item, string) error) error {
-	o := walk.Options{Gitignore: s.c.Gitignore, MaxEntries: s.c.Limits.WalkMaxEntries, MaxDepth: s.c.Limits.WalkMaxDepth}
+	o := walk.Options{Gitignore: s.c.Gitignore, Tracked: s.c.tracked, MaxEntries: s.c.Limits.WalkMaxEntries, MaxDepth: s.c.Limits.WalkMaxDepth}
 	stats, err := walk.Walk(ctx, s.c.Workspace, path, o, func(it *walk.Item) (walk.Action, error) {
 		if it.Kind != sandbox.KindFile || it.State != walk.OK {
 			return walk.Continue, nil

@@ -57,6 +57,28 @@ func (c *Call) openRepo(ctx context.Context) (*git.Git, *git.Repo, error) {
 	return g, r, err
 }
 
+// tracked lists what the repository tracks, for a walk that cannot read the index.
+func (c *Call) tracked(ctx context.Context) (names, links []string, err error) {
+	_, r, err := c.openRepo(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	entries, err := r.Index(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	const gitlink = 0o160000
+	names = make([]string, len(entries))
+	for i := range entries {
+		names[i] = entries[i].Path
+		if entries[i].Mode == gitlink {
+			links = append(links, entries[i].Path)
+		}
+	}
+	return names, links, nil
+}
+
 // gitPath turns a caller's path into the name that a tree or the index may
 // have: contained and past the denylist, but not necessarily on disk. "" stands
 // for the whole workspace.

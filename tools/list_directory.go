@@ -148,7 +148,7 @@ func parseGlob(s string) (*walk.Glob, error) {
 // walk collects the entries. When time is up, what was seen is the answer.
 func (l *listing) walk(ctx context.Context) error {
 	c, in := l.call, l.in
-	o := walk.Options{IncludeIgnored: in.IncludeIgnored, Gitignore: c.Gitignore, MaxEntries: c.Limits.WalkMaxEntries, MaxDepth: c.Limits.WalkMaxDepth}
+	o := walk.Options{IncludeIgnored: in.IncludeIgnored, Gitignore: c.Gitignore, Tracked: c.tracked, MaxEntries: c.Limits.WalkMaxEntries, MaxDepth: c.Limits.WalkMaxDepth}
 	if l.glob == nil {
 		o.MaxDepth = min(in.Depth, o.MaxDepth)
 	}
@@ -488,6 +488,9 @@ func (l *listing) notices(o *listOut, depth int) {
 	}
 	if n := l.stats.Unreadable; n > 0 {
 		o.Notice(answer.N(int64(n)), answer.W(" folders could not be opened"))
+	}
+	if l.stats.IndexLost > 0 {
+		o.Notice(answer.W("the index of a repository could not be read; files that are tracked although an ignore rule matches them may be missing"))
 	}
 	if l.stats.RulesLost > 0 {
 		o.Notice(answer.W("an ignore file was too large or unreadable; some of its rules were not applied"))

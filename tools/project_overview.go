@@ -130,7 +130,7 @@ func runProjectOverview(ctx context.Context, c *Call, in projectOverviewIn) (*pr
 
 // walk visits the folder level by level.
 func (o *overview) walk(ctx context.Context, path string) error {
-	w := walk.Options{Gitignore: o.c.Gitignore, MaxEntries: o.c.Limits.WalkMaxEntries, MaxDepth: o.c.Limits.WalkMaxDepth, Breadth: true, PerDir: overviewPerDir,
+	w := walk.Options{Gitignore: o.c.Gitignore, Tracked: o.c.tracked, MaxEntries: o.c.Limits.WalkMaxEntries, MaxDepth: o.c.Limits.WalkMaxDepth, Breadth: true, PerDir: overviewPerDir,
 		Cut: func(folder string, left int, exact bool) {
 			o.cutOut += left
 			o.cutExact = o.cutExact && exact

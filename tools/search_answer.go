@@ -362,6 +362,9 @@ func (s *search) notices(o *searchOut) {
 	if s.tooLong {
 		o.Notice(answer.W("multiline searches files up to " + answer.Word(sizeWords(wholeFile)) + " only"))
 	}
+	if s.stats.IndexLost > 0 {
+		o.Notice(answer.W("the index of a repository could not be read; files that are tracked although an ignore rule matches them may be missing"))
+	}
 	if s.stats.RulesLost > 0 {
 		o.Notice(answer.W("an ignore file was too large or unreadable; some of its rules were not applied"))
 	}

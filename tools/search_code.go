@@ -237,7 +237,7 @@ func (s *search) run(ctx context.Context) error {
 		return s.file(ctx, f, f.Info().Path)
 	}
 	s.start = info.Path
-	o := walk.Options{IncludeIgnored: in.IncludeIgnored, Gitignore: c.Gitignore, MaxEntries: c.Limits.WalkMaxEntries, MaxDepth: c.Limits.WalkMaxDepth}
+	o := walk.Options{IncludeIgnored: in.IncludeIgnored, Gitignore: c.Gitignore, Tracked: c.tracked, MaxEntries: c.Limits.WalkMaxEntries, MaxDepth: c.Limits.WalkMaxDepth}
 	s.stats, err = walk.Walk(ctx, c.Workspace, in.Path, o, func(it *walk.Item) (walk.Action, error) {
 		return s.visit(ctx, it)
 	})

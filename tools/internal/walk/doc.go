@@ -27,6 +27,8 @@
 //     git's own reading of every character. A .gitignore counts outside a repository too. Nothing above the workspace is
 //     read, no configuration is, and a linked .gitignore is not followed. In a repository inside the workspace the rules
 //     of the folders around it do not count.
+//   - What git tracks counts although a rule matches it: a folder that a rule leaves out is entered if something below it
+//     is tracked, and then nothing but that is seen in it.
 //   - Where no rule decides, a default list leaves out folders that tools install, generate or cache: some names
 //     everywhere (node_modules, .venv, __pycache__ …), others, which sources are given too (vendor, build, dist …), only
 //     outside repositories. See Skipped.
@@ -37,7 +39,8 @@
 //
 // # Limits
 //
-// The index of the repository is not read: a file that is tracked although a rule matches it counts as ignored here, while
-// git would keep it. core.excludesFile and core.ignoreCase are not read; letters are compared as they are. Of a folder
+// Of an index, names are all that is read: versions 2 to 4 with SHA-1. Where it is of another kind (split, sparse, SHA-256,
+// newer) and Options.Tracked cannot list it, or it is out of reach, rules alone decide and Stats.IndexLost counts it. The
+// index is read when a rule first leaves something out. core.excludesFile and core.ignoreCase are not read; letters are compared as they are. Of a folder
 // with more entries than Options.MaxEntries (and 65,536), which ones are seen is the file system's choice.
 package walk

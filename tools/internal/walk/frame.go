@@ -17,10 +17,28 @@ type frame struct {
 	exclude *rules // .git/info/exclude; at the workspace root only
 	git     bool   // inside a repository
 	top     bool   // a repository begins here: the rules above do not reach further down
+	repo    *repo  // the repository the folder is in, nil outside one
+	only    bool   // a rule leaves the folder out: nothing of it counts but what is tracked
 }
 
-// decide says whether path, an entry somewhere below the frame's folder, is ignored.
-func (f *frame) decide(path, name string, dir bool, spend func(int) bool) bool {
+// decide says whether path, an entry somewhere below the frame's folder, is ignored. only is set for a folder that a rule
+// leaves out and that is entered for the sake of what is tracked in it.
+func (w *walker) decide(f *frame, path, name string, dir bool) (ignored, only bool) {
+	out, byRule := f.rule(path, dir, w.spend)
+	switch {
+	case out && w.tracked(f.repo, path, dir):
+		return false, dir
+	case byRule:
+		return out, false
+	}
+	return dir && Skipped(name, f.git), false
+}
+
+// rule says what the ignore files make of path, and whether one of them speaks of it.
+func (f *frame) rule(path string, dir bool, spend func(int) bool) (out, found bool) {
+	if f.only {
+		return true, true
+	}
 	for g := f; g != nil; g = g.parent {
 		rel := path
 		if g.base != "." {
@@ -32,23 +50,23 @@ func (f *frame) decide(path, name string, dir bool, spend func(int) bool) bool {
 			}
 			switch rs.decide(rel, dir, spend) {
 			case ignored:
-				return true
+				return true, true
 			case included:
-				return false
+				return false, true
 			}
 		}
 		if g.top {
 			break
 		}
 	}
-	return dir && Skipped(name, f.git)
+	return false, false
 }
 
 // enter makes the frame of the open folder d. has reports whether the folder holds an entry of that name and kind.
 func (w *walker) enter(parent *frame, d *sandbox.Dir, has func(name string) (sandbox.Kind, bool)) *frame {
 	f := &frame{parent: parent, base: d.Path()}
 	if parent != nil {
-		f.git = parent.git
+		f.git, f.repo = parent.git, parent.repo
 	}
 	if !w.opts.Gitignore {
 		if parent != nil {
@@ -56,8 +74,14 @@ func (w *walker) enter(parent *frame, d *sandbox.Dir, has func(name string) (san
 		}
 		return f
 	}
-	if kind, ok := has(".git"); ok && (kind == sandbox.KindDirectory || kind == sandbox.KindFile) {
+	kind, ok := has(".git")
+	top := ok && (kind == sandbox.KindDirectory || kind == sandbox.KindFile)
+	if parent != nil && parent.only && !top {
+		return parent // git reads no ignore file in a folder that is left out
+	}
+	if top {
 		f.git, f.top = true, true
+		f.repo = &repo{base: f.base}
 		if parent == nil && kind == sandbox.KindDirectory {
 			f.exclude = w.readExclude()
 		}

@@ -36,6 +36,7 @@ type Item struct {
 	to   string
 	kind sandbox.Kind
 	link sandbox.LinkState
+	only bool // a folder that is entered for the sake of tracked files
 }
 
 // Name is the last part of Path.
@@ -62,7 +63,7 @@ const (
 // Options choose what a walk sees. The zero value honours no ignore file but does use the default skip list.
 type Options struct {
 	IncludeIgnored bool // no ignore rule, no skip list: every item but a denied one is OK
-	Gitignore      bool // read .gitignore files and .git/info/exclude
+	Gitignore      bool // read .gitignore files and .git/info/exclude; what git tracks counts all the same
 	MaxEntries     int  // entries visited at most; 0 = DefaultEntries
 	MaxDepth       int  // levels entered at most; 0 = DefaultDepth
 
@@ -70,6 +71,10 @@ type Options struct {
 	Breadth bool
 	// PerDir, if not 0, is how many entries of one folder are visited at most, in order.
 	PerDir int
+	// Tracked, if set, lists what the repository at the workspace root tracks, in the words of git ls-files: every name,
+	// and those that are repositories of their own. It is asked when the index cannot be read here. The names are only
+	// looked up, never opened.
+	Tracked func(context.Context) (names, links []string, err error)
 	// Cut, if set, is told of each folder whose entries were not all visited, and how many of those that were read
 	// are left. exact is false when there are more that were not even read.
 	Cut func(folder string, left int, exact bool)
@@ -95,6 +100,7 @@ type Stats struct {
 	Special    int // devices, pipes, sockets
 	Deep       int // folders not entered because of MaxDepth
 	RulesLost  int // ignore files that could not be read, or only in part (over 1 MiB or 10,000 rules)
+	IndexLost  int // repositories whose index could not be read, so that rules alone decided
 	Capped     bool
 }
 
@@ -171,7 +177,8 @@ func (w *walker) above(path string) (*frame, error) {
 		if p := d.Path(); p != "." {
 			at = p + "/" + name
 		}
-		if f.decide(at, name, true, w.spend) {
+		out, only := w.decide(f, at, name, true)
+		if out || only { // only: who names it means all of it
 			w.all = true
 			return nil, w.err
 		}
@@ -302,12 +309,16 @@ func (w *walker) folder(d *sandbox.Dir, parent *frame, depth int, queue *[]waiti
 		if e.Kind != sandbox.KindDirectory || it.State != OK || act == SkipDir {
 			continue
 		}
+		below := f
+		if it.only && !f.only {
+			below = &frame{parent: f, base: it.Path, git: f.git, repo: f.repo, only: true}
+		}
 		if depth >= w.opts.MaxDepth {
 			w.stats.Deep++
 			continue
 		}
 		if queue != nil {
-			*queue = append(*queue, waiting{prefix + e.Name, f, depth + 1})
+			*queue = append(*queue, waiting{prefix + e.Name, below, depth + 1})
 			continue
 		}
 		child, err := d.OpenDir(e.Name)
@@ -315,7 +326,7 @@ func (w *walker) folder(d *sandbox.Dir, parent *frame, depth int, queue *[]waiti
 			w.lost(err)
 			continue
 		}
-		act, err = w.folder(child, f, depth+1, nil)
+		act, err = w.folder(child, below, depth+1, nil)
 		child.Close()
 		if err != nil || act == Stop {
 			return Stop, err
@@ -379,10 +390,13 @@ func (w *walker) judge(it *Item, d *sandbox.Dir, f *frame) {
 		w.stats.Special++
 		return
 	}
-	if !w.all && f.decide(it.Path, it.name, it.Kind == sandbox.KindDirectory, w.spend) {
-		it.State = Ignored
-		w.stats.Ignored++
-		return
+	if !w.all {
+		var out bool
+		if out, it.only = w.decide(f, it.Path, it.name, it.Kind == sandbox.KindDirectory); out {
+			it.State = Ignored
+			w.stats.Ignored++
+			return
+		}
 	}
 	if it.Kind == sandbox.KindSymlink {
 		switch it.to, it.kind, it.link = d.Link(it.name); it.link {
