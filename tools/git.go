@@ -299,3 +299,15 @@ func cutText(t secrets.Text, n int) secrets.Text {
 	out.Raw += " … [+" + itoa(int64(utf8.RuneCountInString(t.Raw[k:]))) + " chars]"
 	return seen(out)
 }
+
+// Neutralised names what the repository at the root of the workspace would have
+// git run and what does not run here: keys of its configuration, hooks. The
+// error is that of the git tools for a repository that is not served.
+func (e *Env) Neutralised(ctx context.Context) ([]string, error) {
+	_, r, err := (&Call{Env: e}).openRepo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.Executable(), nil
+}

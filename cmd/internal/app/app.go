@@ -54,6 +54,7 @@ type App struct {
 	log    zerolog.Logger
 	ws     *sandbox.Workspace
 	stages *stages.Stages
+	env    *tools.Env
 	// attacking keeps the server's attacks on itself out of the log.
 	attacking atomic.Bool
 	fullSince atomic.Int64 // Unix nanoseconds; 0 while the pool has room
@@ -73,6 +74,7 @@ func New(c *Config, b Build, log zerolog.Logger, transport string) (*App, error)
 	a := &App{config: c, build: b, log: log, ws: ws}
 	report := audit(log, transport)
 	e := env(c, ws)
+	a.env = e
 	a.gitFound = e.Git.Binary != ""
 	a.stages, err = stages.New(stages.Options{
 		Tools:        tools.All(),

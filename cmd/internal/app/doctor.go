@@ -236,7 +236,12 @@ func (e *Examination) walls(c *Config) {
 
 func (e *Examination) attack(ctx context.Context, a *App) {
 	var lines []Line
-	for _, p := range a.SelfAttack(ctx) {
+	probes := a.SelfAttack(ctx)
+	planted, err := TreeAttack(ctx, a.config, a.build)
+	if err != nil {
+		lines = append(lines, Line{Mark: "warn", Name: "attacks that need a tree were not made", Text: err.Error()})
+	}
+	for _, p := range append(probes, planted...) {
 		l := Line{Mark: "ok", Name: p.Trick, Text: p.Saw}
 		if !p.Held {
 			l.Mark = "fail"
@@ -269,5 +274,18 @@ func (e *Examination) git(ctx context.Context, c *Config, a *App) {
 	default:
 		lines = append(lines, Line{Mark: "ok", Name: "history", Text: "can be read"})
 	}
+	if keys, err := a.env.Neutralised(ctx); err == nil && len(keys) > 0 {
+		shown := make([]string, 0, maxNeutralised)
+		for _, k := range keys[:min(len(keys), maxNeutralised)] {
+			shown = append(shown, Clean(k))
+		}
+		if more := len(keys) - len(shown); more > 0 {
+			shown = append(shown, fmt.Sprintf("and %d more", more))
+		}
+		lines = append(lines, Line{Name: "the repository would run, and does not here", Text: strings.Join(shown, ", ")})
+	}
 	e.add("Git", lines...)
 }
+
+// maxNeutralised bounds how many names of a hostile configuration are shown.
+const maxNeutralised = 50

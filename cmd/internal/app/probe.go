@@ -26,21 +26,7 @@ func (a *App) SelfAttack(ctx context.Context) []Probe {
 	defer a.attacking.Store(false)
 	var probes []Probe
 	denied := func(trick, tool, args, code string) {
-		p := Probe{Trick: trick}
-		r, err := a.Call(ctx, tool, args)
-		switch {
-		case err != nil:
-			p.Saw = "a failure"
-		case r.Invalid:
-			p.Saw = "an error of the protocol"
-		case !r.Denied:
-			p.Saw = "an answer"
-		case !strings.Contains(string(r.Result), `"`+code+`"`) && a.config.Structured:
-			p.Saw = "another denial"
-		default:
-			p.Held, p.Saw = true, code
-		}
-		probes = append(probes, p)
+		probes = append(probes, a.refused(ctx, trick, tool, args, code))
 	}
 	denied("path that climbs out", "read_file", `{"path":"../../../../../../etc/passwd"}`, "outside_workspace")
 	denied("absolute path outside", "read_file", `{"path":"/etc/passwd"}`, "outside_workspace")
@@ -68,4 +54,23 @@ func (a *App) SelfAttack(ctx context.Context) []Probe {
 		probes = append(probes, p)
 	}
 	return probes
+}
+
+// refused is an attack that must end in a denial with the given code.
+func (a *App) refused(ctx context.Context, trick, tool, args, code string) Probe {
+	p := Probe{Trick: trick}
+	r, err := a.Call(ctx, tool, args)
+	switch {
+	case err != nil:
+		p.Saw = "a failure"
+	case r.Invalid:
+		p.Saw = "an error of the protocol"
+	case !r.Denied:
+		p.Saw = "an answer"
+	case !strings.Contains(string(r.Result), `"`+code+`"`) && a.config.Structured:
+		p.Saw = "another denial"
+	default:
+		p.Held, p.Saw = true, code
+	}
+	return p
 }

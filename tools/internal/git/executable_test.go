@@ -1,0 +1,44 @@
+package git
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestExecutable(t *testing.T) {
+	f := newFixture(t)
+	f.sh(`git config core.fsmonitor /x/PROGRAM; git config 'filter.a=b.c.clean' PROGRAM; git config alias.lg '!PROGRAM'; git config alias.log2 log
+git config diff.x.textconv PROGRAM; git config credential.https://example.org.helper PROGRAM; git config gpg.program PROGRAM; git config gpg.ssh.program PROGRAM
+git config core.autocrlf false; git config filter.x.required true; git config diff.x.binary true; git config remote.origin.url x; git config core.fsmonitorhookversion 2
+git config --file inc core.sshCommand PROGRAM; git config include.path ../inc
+printf '#!/bin/sh\n' > .git/hooks/pre-commit; touch .git/hooks/update.sample`)
+	got := f.repo().Executable()
+	want := []string{"alias.lg", "alias.log2", "core.fsmonitor", "core.sshcommand", "credential.https://example.org.helper", "diff.x.textconv",
+		"filter.a=b.c.clean", "gpg.program", "gpg.ssh.program", "hooks/pre-commit"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	f = newFixture(t)
+	if got := f.repo().Executable(); len(got) > 0 {
+		t.Errorf("a new repository: %q", got)
+	}
+}
+
+// Each trick that makes plain git run a program by way of the configuration or
+// a hook is named.
+func TestExecutableNamesTheTricks(t *testing.T) {
+	byOther := map[string]bool{ // what makes them run is not in the repository's own configuration
+		"nested bare repository": true, "parent environment": true,
+		"lazy fetch by an ext transport": true, // the remote's address, a value
+	}
+	for _, tr := range tricks {
+		t.Run(tr.name, func(t *testing.T) {
+			f := newFixture(t)
+			f.sh(twoCommits)
+			f.sh(tr.setup)
+			if got := f.repo().Executable(); len(got) == 0 && !byOther[tr.name] {
+				t.Errorf("nothing is named; the keys are %q", f.repo().ConfigKeys())
+			}
+		})
+	}
+}
