@@ -422,7 +422,7 @@ func (o *overview) notices() {
 		}
 		out.Notice(answer.W(least), answer.N(int64(o.cutOut)), answer.W(" entries of very large folders are counted in the tree only"))
 	}
-	if out.stats.Capped {
+	if out.stats.Capped && out.stats.Entries >= o.c.Limits.WalkMaxEntries {
 		out.Notice(answer.W("the walk stopped at "), answer.N(int64(out.stats.Entries)), answer.W(" entries; set path to one part"))
 	}
 	if n := out.stats.Unreadable; n > 0 {

@@ -199,7 +199,7 @@ func TestOverviewBigFolderFirst(t *testing.T) {
 			t.Errorf("tree lacks %q:\n%s", want, tree)
 		}
 	}
-	if member(r, "complete") != false || stringList(r, "entry_points") != "src/main.go" || stringList(r, "docs") != "zz/README.md" || !strings.Contains(notices(r), "very large folders") {
+	if member(r, "complete") != false || stringList(r, "entry_points") != "src/main.go" || stringList(r, "docs") != "zz/README.md" || !strings.Contains(notices(r), "very large folders") || strings.Contains(notices(r), "walk stopped") {
 		t.Errorf("%s", r.JSON)
 	}
 	if n := len(r.Text) / 4; n > 1200 {
