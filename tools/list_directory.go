@@ -459,7 +459,7 @@ func addressable(path string) bool {
 		return false
 	}
 	for _, r := range path {
-		if r < ' ' || r == 0x7f {
+		if r < ' ' || r >= 0x7f && r <= 0x9f {
 			return false
 		}
 	}
@@ -494,6 +494,15 @@ func (l *listing) notices(o *listOut, depth int) {
 	}
 	if l.stats.RulesLost > 0 {
 		o.Notice(answer.W("an ignore file was too large or unreadable; some of its rules were not applied"))
+	}
+	lost := 0
+	for i := range o.rows {
+		if o.rows[i].encoded && !o.rows[i].repeated {
+			lost++
+		}
+	}
+	if lost > 0 {
+		o.Notice(answer.N(int64(lost)), answer.W(" names shown are not UTF-8 or hold control characters and cannot be sent back"))
 	}
 	if l.in.Offset > 0 && l.in.Offset >= len(l.order) {
 		o.Notice(answer.W("offset is past the last entry"))

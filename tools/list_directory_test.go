@@ -91,6 +91,7 @@ func TestListDetails(t *testing.T) {
 		gone => nowhere
 		leak => OUT/`)
 	f.Write("bad\xff", []byte("x"))
+	f.Write("esc\u0085", []byte("x"))
 	when := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	if err := os.Chtimes(filepath.Join(f.Root, "a.go"), when, when); err != nil {
 		t.Fatal(err)
@@ -105,6 +106,7 @@ func TestListDetails(t *testing.T) {
 		"a.go":    `{"modified":"2026-03-04T05:06:07Z","path":"a.go","size":5,"type":"file"}`,
 		".env":    `{"path":".env","state":"denied","type":"file"}`,
 		`bad\xff`: `other`,
+		"esc\x1b": `other`,
 		"d":       `directory`,
 		"gone":    `"state":"broken","type":"symlink"`,
 		"leak":    `"state":"outside","type":"symlink"`,
@@ -113,6 +115,9 @@ func TestListDetails(t *testing.T) {
 		if !strings.Contains(strings.ToLower(string(got)), strings.ToLower(want)) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
+	}
+	if r.Code != "" || !strings.Contains(r.Outside, "notice: 2 names shown are not UTF-8 or hold control characters and cannot be sent back") {
+		t.Errorf("names that read_file refuses are offered in silence: %q", r.Outside)
 	}
 	if strings.Contains(string(r.JSON), `"folders"`) {
 		t.Error("folders beside items say the same twice")

@@ -37,7 +37,7 @@ type listRow struct {
 	sized      bool
 	modified   answer.Word
 	hidden     int
-	encoded    bool // the name is not UTF-8 and is shown escaped
+	encoded    bool // the name cannot be sent back: it is not UTF-8 or holds a control character
 }
 
 // listGroup is a run of rows in one folder.
@@ -112,7 +112,7 @@ func shown(s string) string {
 }
 
 func (l *listing) row(texts *answer.Texts, e *listed) listRow {
-	r := listRow{kind: e.kind, state: e.state, depth: e.depth, hidden: e.hidden, encoded: !utf8.ValidString(e.path)}
+	r := listRow{kind: e.kind, state: e.state, depth: e.depth, hidden: e.hidden, encoded: !addressable(e.path)}
 	if l.in.Details || l.glob != nil || e.hidden > 0 {
 		r.path = texts.Name(shown(e.path))
 	}
