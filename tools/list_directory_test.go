@@ -103,13 +103,13 @@ func TestListDetails(t *testing.T) {
 		byPath[m["path"].(string)] = m
 	}
 	for path, want := range map[string]string{
-		"a.go":    `{"modified":"2026-03-04T05:06:07Z","path":"a.go","size":5,"type":"file"}`,
-		".env":    `{"path":".env","state":"denied","type":"file"}`,
-		`bad\xff`: `other`,
-		"esc\x1b": `other`,
-		"d":       `directory`,
-		"gone":    `"state":"broken","type":"symlink"`,
-		"leak":    `"state":"outside","type":"symlink"`,
+		"a.go":      `{"modified":"2026-03-04T05:06:07Z","path":"a.go","size":5,"type":"file"}`,
+		".env":      `{"path":".env","state":"denied","type":"file"}`,
+		`bad\xff`:   `other`,
+		"esc\u0085": `other`,
+		"d":         `directory`,
+		"gone":      `"state":"broken","type":"symlink"`,
+		"leak":      `"state":"outside","type":"symlink"`,
 	} {
 		got, _ := json.Marshal(byPath[path])
 		if !strings.Contains(strings.ToLower(string(got)), strings.ToLower(want)) {
