@@ -58,37 +58,199 @@ func assignment(f *finder, r Rule, at, end int) {
 	if !holds(s, at, end, i) {
 		return
 	}
+	name := strength(word)
+	if name == generic && !namesKey(s, at, i) {
+		return
+	}
 	v, ok := f.valueAfter(i)
 	if !ok {
 		if v.signs == 0 {
+			if from, to, ok := comparedBefore(s, at); ok && isSecretValue(s[from:to], value{from: from, to: to, quoted: true}, name) {
+				f.add(from, to, r)
+			}
 			f.nameEnd = i
 		}
 		return
 	}
 	// Several keywords of one name lead to the same value, and so do keywords inside
 	// a bare value: judge it once.
-	name := strength(word)
 	if f.judged[name] == v.from || !v.quoted && f.judged[name] >= f.bare.from && f.judged[name] < v.from {
 		return
 	}
 	f.judged[name] = v.from
-	if isSecretValue(s[v.from:v.to], v, name) {
+	if v.markup && holdsKey(s[v.from:v.to]) || isSecretValue(s[v.from:v.to], v, name) {
 		f.add(v.from, v.to, r)
 	}
+	// Further values of the same name: ["a", "b"], 'a' | 'b', "a" || "b".
+	for n := 0; v.quoted && n < maxValues; n++ {
+		if v, ok = anotherValue(s, v); !ok {
+			return
+		}
+		f.judged[name] = v.from
+		if isSecretValue(s[v.from:v.to], v, name) {
+			f.add(v.from, v.to, r)
+		}
+	}
+}
+
+// maxValues bounds the values of one name.
+const maxValues = 64
+
+// anotherValue reads the quoted value that follows v in a list or as an alternative.
+func anotherValue(s string, v value) (value, bool) {
+	i := v.to
+	for i < len(s) && i-v.to < 4 && (s[i] == '\\' || s[i] == ' ' || s[i] == '\r') {
+		i++
+	}
+	if i == len(s) || s[i] != '"' && s[i] != '\'' && s[i] != '`' {
+		return v, false
+	}
+	i = skipBlank(s, i+1)
+	sign := i
+	for i < len(s) && i-sign < 2 && (s[i] == ',' || s[i] == '|') {
+		i++
+	}
+	if i == sign {
+		return v, false
+	}
+	lead := i
+	for i < len(s) && i-lead < 64 && isSpace(s[i]) {
+		i++
+	}
+	if i >= len(s) || s[i] != '"' && s[i] != '\'' && s[i] != '`' {
+		return v, false
+	}
+	next, ok := quoted(s, i, 0)
+	if !ok {
+		return next, false
+	}
+	// In {"token": "a", "name": "b"} the next string is a name.
+	if j := skipBlank(s, next.close+1); j < len(s) && (s[j] == ':' || s[j] == '=') {
+		return next, false
+	}
+	return next, true
+}
+
+// comparedBefore finds the string that a name at s[at] is compared with, when it
+// stands first: "…" == password.
+func comparedBefore(s string, at int) (from, to int, ok bool) {
+	i := at
+	for i > 0 && at-i < 64 && (isAlnum(s[i-1]) || s[i-1] == '_' || s[i-1] == '.' || s[i-1] == '$') {
+		i--
+	}
+	j := i
+	for j > 0 && i-j < 2 && s[j-1] == ' ' {
+		j--
+	}
+	sign := j
+	for j > 0 && sign-j < 3 && (s[j-1] == '=' || s[j-1] == '!') {
+		j--
+	}
+	if sign-j < 2 {
+		return 0, 0, false
+	}
+	for j > 0 && s[j-1] == ' ' && sign-j < 6 {
+		j--
+	}
+	if j == 0 || s[j-1] != '"' && s[j-1] != '\'' {
+		return 0, 0, false
+	}
+	to = j - 1
+	for from = to; from > 0 && to-from <= 128; from-- {
+		if s[from-1] == s[to] {
+			return from, to, from < to
+		}
+		if s[from-1] <= ' ' {
+			return 0, 0, false
+		}
+	}
+	return 0, 0, false
+}
+
+// namesKey reports whether the bare word key, at s[at] of a name that ends at end,
+// may hold a credential: mailKey, stripe_key, ?key=, but not cacheKey or sort_key.
+func namesKey(s string, at, end int) bool {
+	for i := at + len("key"); i < end; i++ {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	from := at
+	for from > 0 && at-from < 24 && (isAlnum(s[from-1]) || s[from-1] == '_' || s[from-1] == '-') {
+		from--
+	}
+	if from == at {
+		// Alone it is a cache's or a map's, unless a query or a log says it.
+		return at > 0 && (s[at-1] == '?' || s[at-1] == '&') || at > 0 && s[at] == 'K' && s[at-1] == ' ' ||
+			at > 0 && s[at-1] == ' ' && end+1 < len(s) && s[end] == ' ' && s[end+1] == '-'
+	}
+	word := s[from:at]
+	if strings.IndexByte(word, '-') >= 0 || isLower(s[at]) && isAlpha(s[at-1]) {
+		return false // data-key, monkey
+	}
+	word = strings.TrimRight(word, "_")
+	n := len(word)
+	if n == 0 || isDigit(word[n-1]) {
+		return n > 0
+	}
+	for n > 0 && isAlpha(word[n-1]) && (n == len(word) || isLower(word[n-1]) == isLower(word[len(word)-1])) {
+		n--
+	}
+	if n > 0 && isUpper(word[n-1]) && isLower(word[len(word)-1]) {
+		n--
+	}
+	return !inFold(plainKeys, word[n:])
+}
+
+// plainKeys are the words before key that make it a name for something to look up.
+var plainKeys = map[string]bool{}
+
+func init() {
+	for w := range strings.FieldsSeq(`cache primary foreign public sort partition map row object hash range index group item
+		node data meta attr attribute property prop field column translation message i18n locale label query search
+		storage session state event hot short shortcut idempotency dedupe unique composite natural lookup dict
+		parent child option setting config registry route path file class element react render list order test
+		tree left right entry value default current next prev last first old new no any my the this with by on of
+		pub host signature verify verification integrity checksum content etag version lock build commit tag ref
+		trace span request correlation metric resource bucket s3 blob asset image icon color theme style layout
+		input output error type kind category series chart site recaptcha answer license keyboard arrow enter
+		escape tab ctrl alt meta modifier press game music piano compose kms vault ssm ecdsa rsa dsa ed25519 dh x25519 known`) {
+		plainKeys[w] = true
+	}
+}
+
+// holdsKey reports whether the text of an element named like a secret has a word in
+// it that looks drawn at random: <secret>{AQAAABAAA…}</secret>.
+func holdsKey(text string) bool {
+	for from := 0; from < len(text); {
+		to := from
+		for to < len(text) && text[to] > ' ' && text[to] != '{' && text[to] != '}' {
+			to++
+		}
+		if w := text[from:to]; len(w) >= 16 && isRandom(w, 16) && !standsFor(w) {
+			return true
+		}
+		from = to + 1
+	}
+	return false
 }
 
 // strength tells names that hold passwords, which may be short and plain, from
 // names that hold keys, which are long and random.
 func strength(word string) int {
-	if c := lower(word[0]); c == 'p' && lower(word[1]) != 'r' {
+	switch c := lower(word[0]); {
+	case c == 'p' && lower(word[1]) != 'r':
 		return weak
+	case c == 'k':
+		return generic
 	}
 	return strong
 }
 
 const (
-	strong = iota // the value must look random
-	weak          // a quoted value may be any password
+	strong  = iota // the value must look random
+	weak           // a quoted value may be any password
+	generic        // the value must be long as well
 )
 
 // holds judges the rest of the name after the keyword, s[end:stop].
@@ -149,10 +311,12 @@ var goesOn = map[string]bool{
 // value is the right-hand side of an assignment.
 type value struct {
 	from, to int
+	close    int // where the closing quote is
 	signs    int // bytes of signs and blanks between name and value; 0: nothing is assigned
 	quoted   bool
 	tight    bool // NAME=value: no blank around the sign, as in an environment file
 	colon    bool
+	literal  bool // only a quoted value counts: name == "value", name("value")
 	dash     bool // name - 'value'
 	markup   bool // <name>value</name>
 }
@@ -168,7 +332,11 @@ func (f *finder) valueAfter(i int) (v value, ok bool) {
 			closed = true
 			i++
 			continue
-		case '\\', ']', ')', '}', '*':
+		case '}': // the end of an object: what follows belongs to another
+			closed = false
+			i++
+			continue
+		case '\\', ']', ')', '*':
 			i++
 			continue
 		}
@@ -195,13 +363,30 @@ func (f *finder) valueAfter(i int) (v value, ok bool) {
 	sign := i
 	switch s[i] {
 	case '=':
-		if i+1 < len(s) && (s[i+1] == '=' || s[i+1] == '~') {
+		if i+1 < len(s) && s[i+1] == '~' {
 			return v, false
 		}
 		i++
 		if i < len(s) && s[i] == '>' {
 			i++
 		}
+		if i < len(s) && s[i] == '=' { // a comparison tells the value as well
+			v.literal = true
+			for i < len(s) && i-sign < 3 && s[i] == '=' {
+				i++
+			}
+		}
+	case '!':
+		v.literal = true
+		for i++; i < len(s) && i-sign < 3 && s[i] == '='; {
+			i++
+		}
+		if i-sign < 2 {
+			return v, false
+		}
+	case '(': // a call or a constructor: secret("…")
+		v.literal = true
+		i++
 	case ':', '?', '+', '.', '|':
 		v.colon = s[i] == ':'
 		for i < len(s) && i-sign < 4 && (s[i] == ':' || s[i] == '?' || s[i] == '+' || s[i] == '.' || s[i] == '|') {
@@ -235,6 +420,18 @@ func (f *finder) valueAfter(i int) (v value, ok bool) {
 		return v, false
 	}
 	signEnd := i
+	if !v.markup && !v.literal && i < len(s) {
+		// The first of a list: [ "…", "…" ].
+		j := skipBlank(s, i)
+		if j < len(s) && s[j] == '[' {
+			for j++; j < len(s) && j-i < 64 && isSpace(s[j]); {
+				j++
+			}
+			if j < len(s) && (s[j] == '"' || s[j] == '\'') {
+				i = j
+			}
+		}
+	}
 	if v.markup {
 		for i < len(s) && i-signEnd < 64 && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
 			i++
@@ -267,34 +464,35 @@ func (f *finder) valueAfter(i int) (v value, ok bool) {
 		esc++
 	}
 	if q := i + esc; q < len(s) && (s[q] == '"' || s[q] == '\'' || s[q] == '`') {
-		quote := s[q]
-		v.quoted = true
-		v.from = q + 1
-		if v.from+1 < len(s) && s[v.from] == quote && s[v.from+1] == quote {
-			return v, false // """ opens prose
-		}
-		for j := v.from; j < len(s) && j-v.from <= maxValue; j++ {
-			switch {
-			case s[j] <= ' ': // no credential holds a blank
-				return v, false
-			case s[j] == '\\' && esc == 0 && j+1 < len(s) && s[j+1] != '\n':
-				j++
-			case s[j] == quote:
-				v.to = j
-				if esc > 0 {
-					for v.to > v.from && s[v.to-1] == '\\' {
-						v.to--
-					}
-				}
-				return v, v.to > v.from
-			}
-		}
-		return v, false
+		w, ok := quoted(s, q, esc)
+		w.signs, w.tight, w.colon, w.dash, w.literal = v.signs, v.tight, v.colon, v.dash, v.literal
+		return w, ok
 	}
-	if v.dash {
+	if v.dash || v.literal {
 		return v, false
 	}
 	v.from = i
+	if v.markup { // whatever stands before the next tag
+		for v.to = i; v.to < len(s) && v.to-i <= maxValue && s[v.to] != '<' && s[v.to] != '\n'; {
+			v.to++
+		}
+		if at := v.to; at < len(s) && s[at] == '\n' {
+			for at < len(s) && at-v.to < 64 && isSpace(s[at]) {
+				at++
+			}
+			if at == len(s) || s[at] != '<' {
+				return v, false
+			}
+			return v, v.to > i
+		}
+		if v.to-i > maxValue || v.to == len(s) || s[v.to] != '<' {
+			return v, false
+		}
+		for v.to > i && isSpace(s[v.to-1]) {
+			v.to--
+		}
+		return v, v.to > i
+	}
 	if i < f.bare.from || i > f.bare.to {
 		f.bare = run{i, i}
 	}
@@ -303,6 +501,47 @@ func (f *finder) valueAfter(i int) (v value, ok bool) {
 	}
 	v.to = f.bare.to
 	return v, v.to > v.from && v.to-v.from <= maxValue
+}
+
+// quoted reads the string that opens at s[q], behind esc backslashes. Blanks at its
+// ends are no part of the value; one within means that it is not a credential.
+func quoted(s string, q, esc int) (v value, ok bool) {
+	quote := s[q]
+	v.quoted = true
+	v.from = q + 1
+	if v.from+1 < len(s) && s[v.from] == quote && s[v.from+1] == quote {
+		return v, false // """ opens prose
+	}
+	for v.from < len(s) && v.from-q < 4 && s[v.from] == ' ' {
+		v.from++
+	}
+	for j := v.from; j < len(s) && j-v.from <= maxValue; j++ {
+		switch {
+		case s[j] == ' ' || s[j] == '\r':
+			k := j
+			for k < len(s) && k-j < 4 && (s[k] == ' ' || s[k] == '\r') {
+				k++
+			}
+			if k == len(s) || s[k] != quote || v.from == j {
+				return v, false
+			}
+			v.to, v.close = j, k
+			return v, true
+		case s[j] < ' ':
+			return v, false
+		case s[j] == '\\' && esc == 0 && j+1 < len(s) && s[j+1] != '\n':
+			j++
+		case s[j] == quote:
+			v.to, v.close = j, j
+			if esc > 0 {
+				for v.to > v.from && s[v.to-1] == '\\' {
+					v.to--
+				}
+			}
+			return v, v.to > v.from
+		}
+	}
+	return v, false
 }
 
 func skipBlank(s string, i int) int {
@@ -344,10 +583,16 @@ func isSecretValue(val string, v value, name int) bool {
 	if k.wide > 0 && k.lower+k.upper+k.digit < 8 {
 		return false
 	}
+	if name == generic {
+		return (v.quoted || v.tight || v.colon) && k.digit >= 2 && k.wide == 0 && isRandom(val, 16) && strings.IndexByte(val, '/') < 0
+	}
+	if v.quoted && isSoup(val) || v.quoted && k.digit >= 20 && k.digit == len(val) {
+		return true
+	}
 	if k.lower+k.upper == 0 && (k.digit < 16 || k.other > 0) && !(v.quoted && name == weak && k.digit >= 6) {
 		return false
 	}
-	if v.quoted && name == weak {
+	if v.quoted && name == weak && !v.literal {
 		// Passwords are short and need not be random, but a lone word is a label.
 		return k.digit > 0 && !isNumbered(val) || k.other > 0 && k.digit+k.other >= 2 && !isWordy(val) ||
 			k.upper > 0 && k.lower > 0 && !isWordy(val)
@@ -459,7 +704,7 @@ func netrc(f *finder, r Rule, at, end int) {
 	for j < len(s) && j-i <= maxValue && !isSpace(s[j]) {
 		j++
 	}
-	if v := s[i:j]; j-i <= maxValue && j-i >= 4 && !standsFor(v) {
+	if v := s[i:j]; j-i <= maxValue && j-i >= 4 && v != "string" && !standsFor(v) {
 		f.add(i, j, r)
 	}
 }

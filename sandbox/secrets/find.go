@@ -62,7 +62,7 @@ type finder struct {
 	nameEnd int
 	bare    run // the stretch without a delimiter around the newest bare value
 	// judged is where the newest value begins, by strength of its name.
-	judged  [2]int
+	judged  [3]int
 	curlAt  int // the newest "curl", −1 when its line has ended
 	curlTo  int // how far that line has been read
 	loginAt int // the newest "login", −1 at first
@@ -76,7 +76,7 @@ type run struct{ from, to int }
 const maxRules = 160
 
 func (f *finder) reset(s string) {
-	*f = finder{s: s, curlAt: -1, loginAt: -1, judged: [2]int{-1, -1}}
+	*f = finder{s: s, curlAt: -1, loginAt: -1, judged: [3]int{-1, -1, -1}}
 }
 
 // match is shape.match that remembers, for each rule, the stretch its longest item

@@ -35,7 +35,7 @@ func show(s string, spans []Span) string {
 }
 
 func TestTable(t *testing.T) {
-	if len(rules) < 20 || len(rules) > maxRules {
+	if len(rules) < 120 || len(rules) > maxRules {
 		t.Errorf("%d rules", len(rules))
 	}
 	if rules[rulePrivateKey].id != "private-key" || rules[ruleOpenKey].id != "private-key-unterminated" {

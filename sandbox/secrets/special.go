@@ -1,6 +1,9 @@
 package secrets
 
-import "strings"
+import (
+	"encoding/base64"
+	"strings"
+)
 
 // urlPassword is scheme://user:password@host, and scheme://token@host.
 func urlPassword(f *finder, r Rule, at, end int) {
@@ -46,12 +49,76 @@ scan:
 	}
 	switch strings.ToLower(pass) {
 	case "password", "pass", "passwd", "pwd", "secret", "mypassword", "xxxx", "xxx", "token":
-		return
+		if !isRealHost(s[last+1 : min(len(s), last+64)]) {
+			return
+		}
 	}
 	if pass == s[end:colon] && isWordy(pass) {
 		return
 	}
 	f.add(colon+1, last, r)
+}
+
+// isRealHost tells a host that somebody runs from one in a manual: example.org, host,
+// localhost.
+func isRealHost(s string) bool {
+	n := 0
+	dot, port := false, false
+	for n < len(s) && (isAlnum(s[n]) || s[n] == '.' || s[n] == '-') {
+		dot = dot || s[n] == '.' && n+1 < len(s) && isAlnum(s[n+1])
+		n++
+	}
+	host := s[:n]
+	if n+1 < len(s) && s[n] == ':' {
+		port = isDigit(s[n+1])
+	}
+	for _, w := range []string{"example", "invalid", "localhost", "test", "hostname", "server", "domain", "proxy"} {
+		for i := 0; i+len(w) <= len(host); i++ {
+			if hasFold(host[i:], w) {
+				return false
+			}
+		}
+	}
+	return dot || port
+}
+
+// queryPassword is the password of a query or of a connection string:
+// ?user=u&password=p, Server=s;Uid=u;Pwd=p.
+func queryPassword(f *finder, r Rule, at, end int) {
+	s := f.s
+	if at == 0 || s[at-1] != '&' && s[at-1] != '?' && s[at-1] != ';' && s[at-1] != ' ' {
+		return
+	}
+	if c := s[at-1]; c == ';' || c == ' ' {
+		i := at - 1
+		for i > 0 && s[i] == ' ' && at-i < 3 {
+			i--
+		}
+		// A statement ends so too; in a connection string another setting comes before.
+		if s[i] != ';' {
+			return
+		}
+		before := s[max(0, i-64):i]
+		if n := strings.LastIndexByte(before, '\n'); n >= 0 {
+			before = before[n+1:]
+		}
+		if strings.IndexByte(before, '=') < 0 || strings.ContainsAny(before, "()") {
+			return
+		}
+	}
+	j := end
+	for j < len(s) && j-end <= 128 && s[j] > ' ' && strings.IndexByte("&;\"'`<>\\)(,|", s[j]) < 0 {
+		j++
+	}
+	v := s[end:j]
+	if len(v) < 4 || len(v) > 128 || standsFor(v) || strings.ContainsAny(v, "{}$") {
+		return
+	}
+	switch strings.ToLower(v) {
+	case "password", "pass", "passwd", "secret", "true", "false", "null", "none":
+		return
+	}
+	f.add(end, j, r)
 }
 
 // dsnPassword is user:password@tcp(host), the Go MySQL form without a scheme.
@@ -129,7 +196,7 @@ func header(f *finder, r Rule, at, end int) {
 	if i < len(s) && (s[i] == '"' || s[i] == '\'') {
 		i++
 	}
-	for _, scheme := range []string{"Token ", "token ", "ApiKey ", "Key ", "AWS "} {
+	for _, scheme := range []string{"Token ", "token ", "ApiKey ", "Key ", "AWS ", "Basic "} {
 		if strings.HasPrefix(s[i:], scheme) {
 			i = skipBlank(s, i+len(scheme))
 			break
@@ -375,3 +442,50 @@ var (
 	gitlabShape = mustShape(`[\w_-]{18,300}`)
 	gitlabTail  = mustShape(`\.[\w]{9,16}`)
 )
+
+// encodedKey is a private key block in base64, as Kubernetes and CI variables hold it.
+func encodedKey(f *finder, r Rule, at, end int) {
+	s := f.s
+	if at > 0 && base64Set.has(s[at-1]) && !leftEdge(s, at) {
+		return
+	}
+	if len(s)-at < 100 {
+		return
+	}
+	var head [75]byte
+	n, _ := base64.StdEncoding.Decode(head[:], []byte(s[at:at+100]))
+	line, _, _ := strings.Cut(string(head[:n]), "\n")
+	if !strings.Contains(line, "PRIVATE"+" KEY") {
+		return
+	}
+	if stop, ok := f.match(encodedTail, r, end); ok {
+		f.add(at, stop, r)
+	}
+}
+
+var encodedTail = mustShape(`[\w+/]{80,}=?=?`)
+
+// newRelicLicense is a license key: 36 letters and digits, then NRAL.
+func newRelicLicense(f *finder, r Rule, at, end int) {
+	s := f.s
+	i := at
+	for i > 0 && at-i < 37 && isAlnum(s[i-1]) {
+		i--
+	}
+	if at-i == 36 && (end == len(s) || !isAlnum(s[end])) && !isFiller(s[i:at]) {
+		f.add(i, end, r)
+	}
+}
+
+// airtable is pat, 14 letters and digits, a dot, 64 hexadecimal digits.
+func airtable(f *finder, r Rule, at, end int) {
+	s := f.s
+	if !leftEdge(s, at) {
+		return
+	}
+	if stop, ok := airtableTail.match(s, end); ok && (stop == len(s) || !isAlnum(s[stop])) {
+		f.add(at, stop, r)
+	}
+}
+
+var airtableTail = mustShape(`[\w]{14}\.[a-f0-9]{64}`)

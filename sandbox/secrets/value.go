@@ -51,6 +51,9 @@ func standsFor(v string) bool {
 	if n := strings.TrimLeft(v, "-"); len(v) <= 20 && strings.HasPrefix(n, "0x") {
 		return true // a number
 	}
+	if isSoup(v) {
+		return false
+	}
 	if strings.Contains(v, "${") || strings.Contains(v, "{{") || strings.Contains(v, "$(") || strings.Contains(v, "...") ||
 		strings.Contains(v, "***") || strings.Contains(v, "%s") || strings.Contains(v, "%{") || strings.Contains(v, "<%") ||
 		strings.Contains(v, "…") || strings.Contains(v, openBracket) || strings.Contains(v, closeBracket) {
@@ -100,6 +103,46 @@ func hasFold(s, w string) bool {
 		}
 	}
 	return true
+}
+
+// isSoup reports whether v is made of letters and so many kinds of signs, with
+// brackets that do not match, that it is neither a template nor a pattern.
+func isSoup(v string) bool {
+	if len(v) < 12 {
+		return false
+	}
+	var seen [4]uint64
+	var open [64]byte
+	kinds, depth, letters, stray := 0, 0, 0, false
+	for i := range len(v) {
+		c := v[i]
+		if isAlnum(c) {
+			letters++
+			continue
+		}
+		if c <= ' ' || c >= 0x7f || c == '\\' {
+			return false
+		}
+		if seen[c>>6]>>(c&63)&1 == 0 {
+			seen[c>>6] |= 1 << (c & 63)
+			kinds++
+		}
+		switch c {
+		case '(', '[', '{':
+			if depth == len(open) {
+				return false
+			}
+			open[depth] = c
+			depth++
+		case ')', ']', '}':
+			if depth == 0 || open[depth-1] != c-1 && open[depth-1] != c-2 {
+				stray = true
+				continue
+			}
+			depth--
+		}
+	}
+	return kinds >= 7 && letters >= 8 && stray
 }
 
 // isWordy reports whether v reads as names: parts made of letters, or of letters
