@@ -149,7 +149,7 @@ func (o *overview) walk(ctx context.Context, path string) error {
 }
 
 func (o *overview) visit(ctx context.Context, it *walk.Item) error {
-	vendor, own := vendoredPart(it.Path)
+	vendor, own := vendoredPart(o.path, it.Path)
 	if it.Kind == sandbox.KindDirectory {
 		marks := ""
 		switch {
@@ -161,7 +161,7 @@ func (o *overview) visit(ctx context.Context, it *walk.Item) error {
 				o.vendored[vendor] = 0
 			}
 		}
-		o.tree.add(it.Path, it.Depth, true, marks)
+		o.show(it, vendor, marks)
 		return nil
 	}
 	marks := ""
@@ -171,7 +171,7 @@ func (o *overview) visit(ctx context.Context, it *walk.Item) error {
 	if it.State != walk.OK {
 		marks += " (" + it.State.String() + ")"
 	}
-	o.tree.add(it.Path, it.Depth, false, marks)
+	o.show(it, vendor, marks)
 	base := it.Name()
 	if kind, ok := manifest.Kind(base); ok && own && it.State != walk.Ignored {
 		o.manifest(ctx, it, base, kind)
@@ -202,6 +202,15 @@ func (o *overview) visit(ctx context.Context, it *walk.Item) error {
 	return nil
 }
 
+// show puts an entry into the tree. A vendored folder stands there closed, so that it leaves room for the project.
+func (o *overview) show(it *walk.Item, vendor, marks string) {
+	if vendor == "" || vendor == it.Path {
+		o.tree.add(it.Path, it.Depth, it.Kind == sandbox.KindDirectory, marks)
+	} else if dir, _ := split(it.Path); dir == vendor {
+		o.tree.cut(vendor, 1)
+	}
+}
+
 // count adds a file to its language.
 func (o *overview) count(it *walk.Item, base string) {
 	info, err := it.Info()
@@ -222,9 +231,14 @@ func (o *overview) count(it *walk.Item, base string) {
 	sum.bytes += info.Size
 }
 
-// vendoredPart is the outermost folder of a path that holds other people's code; own is true when there is none.
-func vendoredPart(path string) (folder string, own bool) {
-	for at := 0; ; {
+// vendoredPart is the outermost folder of a path below start that holds other people's code; own is true when there is
+// none. Who asks about such a folder is told about it as about any other.
+func vendoredPart(start, path string) (folder string, own bool) {
+	at := 0
+	if start != "." {
+		at = len(start) + 1
+	}
+	for {
 		i := strings.IndexByte(path[at:], '/')
 		end := len(path)
 		if i >= 0 {

@@ -435,3 +435,21 @@ func TestOverviewLanguagesLedByCode(t *testing.T) {
 		t.Errorf("languages %s", got)
 	}
 }
+
+// TestOverviewOfVendoredFolder: such a folder is closed in the project's tree, and told about when it is asked about.
+func TestOverviewOfVendoredFolder(t *testing.T) {
+	f := tooltest.New(t, `
+		.git/HEAD = ref: refs/heads/main\n
+		main.go = package main\n
+		vendor/a/a.go = package a\n
+		vendor/b/b.go = package b\n
+		vendor/b/vendor/c.go = package c\n`)
+	r := f.Call("project_overview", `{}`)
+	if !strings.Contains(r.Inside, "vendor/ (vendored)  2 entries\n") || languages(r) != "Go:1:13" {
+		t.Errorf("%s", r.Text)
+	}
+	r = f.Call("project_overview", `{"path":"vendor"}`)
+	if !strings.Contains(r.Inside, "a/\n  a.go\n") || languages(r) != "Go:2:20" || !strings.Contains(notices(r), "vendored, not counted: vendor/b/vendor (1 files)") {
+		t.Errorf("%s", r.Text)
+	}
+}

@@ -71,7 +71,7 @@ func TestFileRoles(t *testing.T) {
 
 func TestVendoredPart(t *testing.T) {
 	for path, want := range map[string]string{"a/b.go": "", "vendor": "vendor", "vendor/x/vendor/y": "vendor", "a/third_party/b.c": "a/third_party", "vendored/x": ""} {
-		if got, own := vendoredPart(path); got != want || own != (want == "") {
+		if got, own := vendoredPart(".", path); got != want || own != (want == "") {
 			t.Errorf("%s: %q, %v", path, got, own)
 		}
 	}
