@@ -1,7 +1,7 @@
 # What a contributor runs. .ci/run runs the same.
 
 GO        ?= go
-PACKAGES  := $(shell $(GO) list ./... 2>/dev/null | grep -v -e /internal/tooltest -e /internal/transporttest -e /internal/fixture)
+PACKAGES  := $(shell $(GO) list ./... 2>/dev/null | grep -v -e /internal/tooltest -e /internal/transporttest -e /internal/fixture -e /tests/hostile)
 COVERPKG  := $(shell echo $(PACKAGES) | tr ' ' ',')
 COVERAGE  := 88
 
@@ -24,7 +24,7 @@ cover:
 
 # The attacks alone; a failure is a security regression.
 test-security:
-	$(GO) test -race -count=1 ./sandbox/... ./redos/... ./tools/internal/git/... ./tests/security/...
+	MCP_TEST_THOROUGH=1 $(GO) test -race -count=1 -timeout 20m ./sandbox/... ./redos/... ./tools/internal/git/... ./tests/security/...
 
 # The built program, over a real pipe and a real socket.
 test-e2e:

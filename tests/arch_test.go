@@ -51,14 +51,15 @@ var importRules = []struct {
 	{"", "github.com/alitto/pond", "the line owns the pool", []string{"pipeline", "stages"}},
 	{"", "github.com/sourcegraph/conc", "the line owns the goroutines", []string{"pipeline", "cmd"}},
 	{"", "github.com/santhosh-tekuri/jsonschema", "a full validator judges ours, in tests", []string{"tools/internal/tooltest"}},
-	{"", "os/exec", "three places start a process: git, what looks for it, and the judge of other servers", []string{"tools/internal/git", "cmd/internal/app", "cmd/internal/fixture", "conformance"}},
+	{"", "os/exec", "three places start a process: git, what looks for it, and the judge of other servers", []string{"tools/internal/git", "cmd/internal/app", "cmd/internal/fixture", "conformance", "tests/hostile"}},
 	{"", "net/http", "the server speaks HTTP in one place, the judge of servers in another", []string{"cmd", "conformance"}},
 	{"", "net", "nothing but the command and the judge of servers opens a socket", []string{"cmd", "conformance"}},
 	{"conformance", module + "/", "a judge that shares code with the accused shares its mistakes", nil},
 	{"", module + "/cmd/internal/fixture", "the suite's fixture tools do not ship", nil},
 	{"", "plugin", "nothing is loaded at run time", nil},
 	{"", "encoding/json", "it takes METHOD for method and the last of two equal names", []string{"tools/internal/tooltest", "cmd/internal/transporttest"}},
-	{"", "testing", "tests do not ship", []string{"tools/internal/tooltest", "cmd/internal/transporttest"}},
+	{"", "testing", "tests do not ship", []string{"tools/internal/tooltest", "cmd/internal/transporttest", "tests/hostile"}},
+	{"", module + "/tests/hostile", "tests do not ship", nil},
 }
 
 type pkg struct {

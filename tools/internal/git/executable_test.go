@@ -3,6 +3,8 @@ package git
 import (
 	"slices"
 	"testing"
+
+	"mcp-devserver/tests/hostile"
 )
 
 func TestExecutable(t *testing.T) {
@@ -31,12 +33,12 @@ func TestExecutableNamesTheTricks(t *testing.T) {
 		"nested bare repository": true, "parent environment": true,
 		"lazy fetch by an ext transport": true, // the remote's address, a value
 	}
-	for _, tr := range tricks {
-		t.Run(tr.name, func(t *testing.T) {
+	for _, tr := range hostile.Tricks {
+		t.Run(tr.Name, func(t *testing.T) {
 			f := newFixture(t)
 			f.sh(twoCommits)
-			f.sh(tr.setup)
-			if got := f.repo().Executable(); len(got) == 0 && !byOther[tr.name] {
+			f.sh(tr.Setup)
+			if got := f.repo().Executable(); len(got) == 0 && !byOther[tr.Name] {
 				t.Errorf("nothing is named; the keys are %q", f.repo().ConfigKeys())
 			}
 		})

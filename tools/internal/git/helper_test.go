@@ -3,76 +3,47 @@ package git
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"mcp-devserver/sandbox"
+	"mcp-devserver/tests/hostile"
 )
 
 // fixture is a workspace with a place beside it that is outside.
 type fixture struct {
-	t    testing.TB
-	ws   string // the root
-	out  string // outside
-	mark string // a file that exists once a planted program has run
-	prog string // the planted program
-	env  []string
+	*hostile.Repository
+	t       testing.TB
+	ws, out string
+	env     []string
 }
 
 // newFixture makes an empty workspace that is a git repository on branch main.
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &fixture{t: t, ws: filepath.Join(top, "ws"), out: filepath.Join(top, "out"),
-		mark: filepath.Join(top, "MARK"), prog: filepath.Join(top, "m.sh")}
-	f.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + top, "LC_ALL=C", "TZ=UTC",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=A. Dev", "GIT_AUTHOR_EMAIL=dev@example.com",
-		"GIT_COMMITTER_NAME=C. Mitter", "GIT_COMMITTER_EMAIL=c@example.com",
-		"WS=" + f.ws, "OUT=" + f.out, "MARK=" + f.mark, "PROG=" + f.prog}
-	script := "#!/bin/sh\necho ran >> " + f.mark + "\ncat \"$1\" 2>/dev/null\nexit 0\n"
-	if err := os.WriteFile(f.prog, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range []string{f.ws, f.out} {
-		if err := os.Mkdir(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f.sh("git init -q -b main .; git config user.name 'A. Dev'; git config user.email dev@example.com; git config gc.auto 0; git config maintenance.auto false")
-	return f
+	r := hostile.New(t)
+	return &fixture{Repository: r, t: t, ws: r.WS, out: r.Out, env: r.Env}
 }
 
 // sh runs a POSIX shell script in the workspace and returns its output.
 func (f *fixture) sh(script string) string {
 	f.t.Helper()
-	cmd := exec.Command("sh", "-e", "-c", script)
-	cmd.Dir, cmd.Env = f.ws, f.env
-	b, err := cmd.CombinedOutput()
-	if err != nil {
-		f.t.Fatalf("%v\n%s\n%s", err, script, b)
-	}
-	return string(b)
+	f.Env = f.env
+	return f.Sh(script)
 }
 
 // try runs a script whose failure is of no interest.
 func (f *fixture) try(script string) {
 	f.t.Helper()
-	cmd := exec.Command("sh", "-c", script)
-	cmd.Dir, cmd.Env = f.ws, f.env
-	_ = cmd.Run()
+	f.Env = f.env
+	f.Try(script)
 }
 
 // fired reports whether the planted program has run, and forgets it.
 func (f *fixture) fired() bool {
 	f.t.Helper()
-	_, err := os.Stat(f.mark)
-	_ = os.Remove(f.mark)
-	return err == nil
+	return f.Fired()
 }
 
 func (f *fixture) write(name, content string) {
