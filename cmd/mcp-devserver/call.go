@@ -40,10 +40,13 @@ func (c *command) call() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			app.Tune(cfg)
+			prepare(cfg)
 			a, err := app.New(cfg, build(), app.Logger(c.stderr, "warn"), "in process")
 			if err != nil {
 				return &failure{err}
+			}
+			if err := a.Confine(); err != nil {
+				return served(err)
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()

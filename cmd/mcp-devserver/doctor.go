@@ -27,7 +27,7 @@ func (c *command) doctor() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			app.Tune(cfg)
+			prepare(cfg)
 			e := app.Doctor(cmd.Context(), cfg, problems, build(), func() (*app.App, error) {
 				return app.New(cfg, build(), app.Logger(c.stderr, "error"), "in process")
 			})

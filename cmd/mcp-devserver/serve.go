@@ -50,9 +50,10 @@ func (c *command) serve() *cobra.Command {
 	return cmd
 }
 
-// Both ways to serve pass the same phases, so that nothing is opened late: read
-// the settings and secrets, open the listener, shut the descriptors, build the
-// server. The wall that the kernel keeps belongs after prepare.
+// Both ways to serve pass the same phases, so that nothing is opened late: main
+// has shut the descriptors; read the settings and secrets, open the listener,
+// prepare, build the server over the open workspace, confine, serve. What a
+// later phase opened by name outside the workspace, the kernel would refuse.
 
 func (c *command) serveStdio(ctx context.Context) error {
 	cfg, err := c.config(nil, false, true)
@@ -65,6 +66,9 @@ func (c *command) serveStdio(ctx context.Context) error {
 	a, err := app.New(cfg, build(), app.Logger(log, cfg.LogLevel), "stdio")
 	if err != nil {
 		return &failure{err}
+	}
+	if err := a.Confine(); err != nil {
+		return served(err)
 	}
 	return served(a.ServeStdio(ctx, c.stdin, c.stdout))
 }
@@ -99,6 +103,10 @@ func (c *command) serveHTTP(ctx context.Context, listen string, given bool) erro
 		l.Close()
 		return &failure{err}
 	}
+	if err := a.Confine(); err != nil {
+		l.Close()
+		return served(err)
+	}
 	return served(a.ServeHTTP(ctx, l, pair))
 }
 
@@ -109,15 +117,14 @@ func prepare(cfg *app.Config) {
 	app.Tune(cfg)
 	os.Unsetenv("MCP_HTTP__AUTH_TOKEN")
 	_ = time.Now().Local().Format(time.RFC3339) // reads the time zone
-	app.ShutDescriptors()
+	app.DropDescriptors()
 }
 
 func served(err error) error {
 	if err == nil {
 		return nil
 	}
-	var attack *app.SelfAttackError
-	if errors.As(err, &attack) {
+	if errors.As(err, new(*app.SelfAttackError)) || errors.As(err, new(*app.WallError)) {
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return &failure{err}

@@ -3,8 +3,9 @@
 // # How to start
 //
 // [Load] reads the settings, [Check] says what stands against starting, [New]
-// builds the workspace, the tools and the line of stages. [App.ServeStdio] and
-// [App.ServeHTTP] add a transport; [App.Call] asks one tool in process.
+// builds the workspace, the tools and the line of stages, [App.Confine] raises
+// the kernel's wall. [App.ServeStdio] and [App.ServeHTTP] add a transport;
+// [App.Call] asks one tool in process.
 //
 // # What it promises
 //
@@ -12,15 +13,18 @@
 //     unknown key in our sections is refused with the nearest name.
 //   - All problems are reported at once, one line each, without any secret.
 //   - Nothing is served before the checks passed, and what has to be opened
-//     (descriptors, listeners, secrets) is opened before anything is served.
+//     (listeners, secrets, time zone, workspace) is opened before the process
+//     is confined, which comes before anything is served.
 //   - Logs carry names, lengths, codes and counts, never a value of a request
 //     or of an answer.
 //
 // # Limits
 //
-// The second wall that the kernel keeps is not part of this build: doctor says
-// so, MCP_SANDBOX__OS_SANDBOX=enforce refuses to start, and production needs
-// external.
+// The wall that the kernel keeps needs Linux 6.2 with Landlock, on amd64 or
+// arm64, to be whole; what stands of it elsewhere, doctor and /readyz say.
+// Confining is for good: a process that did it can run no other program than
+// git and itself, open no listener and write no file, a coverage profile
+// included.
 package app
 
 import (
@@ -58,7 +62,8 @@ type App struct {
 	// attacking keeps the server's attacks on itself out of the log.
 	attacking atomic.Bool
 	fullSince atomic.Int64 // Unix nanoseconds; 0 while the pool has room
-	gitFound  bool
+	git       string       // the program that is run; "" when there is none
+	wall      sandbox.Wall
 }
 
 // memoryBytes bounds the files, blobs and diffs in flight.
@@ -75,7 +80,7 @@ func New(c *Config, b Build, log zerolog.Logger, transport string) (*App, error)
 	report := audit(log, transport)
 	e := env(c, ws)
 	a.env = e
-	a.gitFound = e.Git.Binary != ""
+	a.git = e.Git.Binary
 	a.stages, err = stages.New(stages.Options{
 		Tools:        tools.All(),
 		Env:          e,

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -72,7 +71,8 @@ func (e *Examination) Text() string {
 
 // Doctor says what would be served and what would be refused. problems are
 // those of Load, or of Check when Load had none; build makes the server and is
-// called only when none of them refuses.
+// called only when none of them refuses. The kernel's wall is raised on the way,
+// so the process is good for nothing else afterwards.
 func Doctor(ctx context.Context, c *Config, problems []Problem, b Build, build func() (*App, error)) *Examination {
 	e := &Examination{}
 	commit := b.Commit
@@ -107,8 +107,8 @@ func Doctor(ctx context.Context, c *Config, problems []Problem, b Build, build f
 			defer a.Close(context.WithoutCancel(ctx))
 			e.add("Tools", Line{Name: "hash of the published list", Text: a.ToolsHash()[:16]})
 			e.workspace(ctx, a)
-			e.walls(c)
-			e.attack(ctx, a)
+			e.attack(ctx, a) // the path checks must hold by themselves
+			e.walls(a)
 			e.git(ctx, c, a)
 		}
 	}
@@ -219,19 +219,6 @@ func (a *App) structured(ctx context.Context, tool, args string, into any) error
 	}
 	m.Structured = into
 	return json.Unmarshal(r.Result, &m)
-}
-
-func (e *Examination) walls(c *Config) {
-	lines := []Line{{Mark: "ok", Name: "path checks", Text: "every path is opened beneath a held root"}}
-	kernel := Line{Name: "kernel sandbox", Mark: "warn", Text: "none in this build"}
-	if c.OSSandbox == "external" {
-		kernel = Line{Name: "kernel sandbox", Mark: "ok", Text: "left to the surrounding container (external)"}
-	}
-	uid := Line{Name: "user", Text: "uid " + strconv.Itoa(os.Getuid())}
-	if os.Getuid() == 0 && !c.AllowRoot {
-		uid.Mark = "warn"
-	}
-	e.add("Walls", append(lines, kernel, uid)...)
 }
 
 func (e *Examination) attack(ctx context.Context, a *App) {

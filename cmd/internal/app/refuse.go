@@ -27,6 +27,7 @@ type facts struct {
 	writable   bool // this process could write the workspace
 	git        gitFacts
 	homes      []string
+	wall       sandbox.Wall // what the kernel offers
 }
 
 type gitFacts struct {
@@ -81,16 +82,22 @@ var refusals = []refusal{
 		return one(Problem{Setting: "MCP_SANDBOX__ALLOW_WRITABLE", Why: "this process could write the workspace", Do: "mount it read-only or set it to true"})
 	}},
 	{"kernel-wall-required", true, func(c *Config, f *facts) []Problem {
-		if c.OSSandbox != "enforce" {
+		if c.OSSandbox != "enforce" || f.wall.Whole() {
 			return nil
 		}
-		return one(Problem{Setting: "MCP_SANDBOX__OS_SANDBOX", Found: `"enforce"`, Why: "this build has no kernel sandbox", Do: "set auto, or external inside a container"})
+		return one(Problem{Setting: "MCP_SANDBOX__OS_SANDBOX", Found: `"enforce"`, Why: "this kernel offers too little (" + f.wall.String() + ")", Do: "set auto, or external inside a container"})
 	}},
 	{"kernel-wall", false, func(c *Config, f *facts) []Problem {
-		if c.OSSandbox == "external" || c.OSSandbox == "enforce" {
+		p := Problem{Setting: "MCP_SANDBOX__OS_SANDBOX", Found: strconv.Quote(c.OSSandbox)}
+		switch {
+		case c.OSSandbox == "off":
+			p.Why, p.Do = "nothing stands behind the path checks", "set auto, or external inside a container"
+		case c.OSSandbox == "auto" && f.wall.None():
+			p.Why, p.Do = "this kernel offers nothing that could stand behind the path checks", "run in a container and set external"
+		default:
 			return nil
 		}
-		return one(Problem{Setting: "MCP_SANDBOX__OS_SANDBOX", Found: strconv.Quote(c.OSSandbox), Why: "no kernel sandbox stands behind the path checks", Do: "run in a container and set external"})
+		return one(p)
 	}},
 	{"negated-deny", true, func(c *Config, f *facts) (out []Problem) {
 		for _, r := range c.Deny {
@@ -325,6 +332,7 @@ func gather(c *Config, http bool) *facts {
 		f.executable = resolved(exe)
 	}
 	f.homes = homes()
+	f.wall = sandbox.KernelWall()
 	if c.GitEnabled {
 		f.git = findGit(c.GitBinary)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mcp-devserver/sandbox"
 )
 
 // TestRefusals walks the table: each row has a case that it catches, and the
@@ -16,7 +18,7 @@ func TestRefusals(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(lines(problems))
 		}
-		return c, &facts{http: true, workspace: ws, uid: 1000, executable: "/opt/x/mcp-devserver",
+		return c, &facts{http: true, workspace: ws, wall: sandbox.Wall{Landlock: 7, Filter: true}, uid: 1000, executable: "/opt/x/mcp-devserver",
 			git: gitFacts{path: "/usr/bin/git", version: [2]int{2, 39}}}
 	}
 	reachable := func(c *Config) {
@@ -36,14 +38,22 @@ func TestRefusals(t *testing.T) {
 			func(c *Config, f *facts) { c.TLSKeyFile = inWS },
 			func(c *Config, f *facts) { c.Origin["MCP_HTTP__AUTH_TOKEN_FILE"] = inWS },
 		},
-		"serves-itself":        {func(c *Config, f *facts) { f.executable = filepath.Join(ws, "bin", "server") }},
-		"root":                 {func(c *Config, f *facts) { f.uid = 0 }},
-		"writable":             {func(c *Config, f *facts) { f.writable = true }},
-		"kernel-wall-required": {func(c *Config, f *facts) { c.OSSandbox = "enforce" }},
-		"kernel-wall":          {func(c *Config, f *facts) { c.OSSandbox = "auto" }, func(c *Config, f *facts) { c.OSSandbox = "off" }},
-		"negated-deny":         {func(c *Config, f *facts) { c.Deny = []string{"*.sql", "!.env"} }},
-		"content-policy":       {func(c *Config, f *facts) { c.Redact = false }, func(c *Config, f *facts) { c.Scan = false }},
-		"regex-guard":          {func(c *Config, f *facts) { c.RegexGuard = false }},
+		"serves-itself": {func(c *Config, f *facts) { f.executable = filepath.Join(ws, "bin", "server") }},
+		"root":          {func(c *Config, f *facts) { f.uid = 0 }},
+		"writable":      {func(c *Config, f *facts) { f.writable = true }},
+		"kernel-wall-required": {
+			func(c *Config, f *facts) { c.OSSandbox, f.wall = "enforce", sandbox.Wall{} },
+			func(c *Config, f *facts) { c.OSSandbox, f.wall = "enforce", sandbox.Wall{Landlock: 7} },
+			func(c *Config, f *facts) { c.OSSandbox, f.wall = "enforce", sandbox.Wall{Filter: true} },
+			func(c *Config, f *facts) { c.OSSandbox, f.wall = "enforce", sandbox.Wall{Landlock: 2, Filter: true} },
+		},
+		"kernel-wall": {
+			func(c *Config, f *facts) { c.OSSandbox, f.wall = "auto", sandbox.Wall{} },
+			func(c *Config, f *facts) { c.OSSandbox = "off" },
+		},
+		"negated-deny":   {func(c *Config, f *facts) { c.Deny = []string{"*.sql", "!.env"} }},
+		"content-policy": {func(c *Config, f *facts) { c.Redact = false }, func(c *Config, f *facts) { c.Scan = false }},
+		"regex-guard":    {func(c *Config, f *facts) { c.RegexGuard = false }},
 		"open-without-token": {
 			func(c *Config, f *facts) { reachable(c); c.AuthTokens = nil },
 			func(c *Config, f *facts) { reachable(c); c.AuthTokens, c.HTTPAddress = nil, "[::]:8080" },
@@ -51,7 +61,10 @@ func TestRefusals(t *testing.T) {
 		"weak-token": {
 			func(c *Config, f *facts) { reachable(c); c.AuthTokens = []string{"short"} },
 			func(c *Config, f *facts) { reachable(c); c.AuthTokens = []string{strings.Repeat("ab", 20)} },
-			func(c *Config, f *facts) { reachable(c); c.AuthTokens = []string{"change-me-change-me-abcdefghijklmnop"} },
+			func(c *Config, f *facts) {
+				reachable(c)
+				c.AuthTokens = []string{"change-me-change-me-abcdefghijklmnop"}
+			},
 			func(c *Config, f *facts) { c.Origin["MCP_HTTP__AUTH_TOKEN_FILE"] = open },
 		},
 		"any-origin": {

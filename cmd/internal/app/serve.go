@@ -130,7 +130,7 @@ const fullFor = 5 * time.Second
 // Readiness answers /readyz: a JSON object, and whether the server can serve.
 // It names no path.
 func (a *App) Readiness() ([]byte, bool) {
-	checks := map[string]string{"workspace": "ok", "pool": "ok", "git": "ok", "sandbox": "degraded"}
+	checks := map[string]string{"workspace": "ok", "pool": "ok", "git": "ok", "sandbox": a.level()}
 	ok := true
 	if err := a.ws.Same(); err != nil {
 		checks["workspace"], ok = "fail", false
@@ -147,11 +147,8 @@ func (a *App) Readiness() ([]byte, bool) {
 	switch {
 	case !a.config.GitEnabled:
 		checks["git"] = "disabled"
-	case !a.gitFound:
+	case a.git == "":
 		checks["git"] = "degraded"
-	}
-	if a.config.OSSandbox == "external" {
-		checks["sandbox"] = "ok"
 	}
 	status := "ready"
 	if !ok {
