@@ -28,6 +28,9 @@ type command struct {
 	given          func() bool // whether the flag is there, be it empty
 }
 
+// run is the whole program but for the process around it. serve, call and doctor
+// confine that process for good, unless the settings leave it to a container: a
+// test that calls run itself has to say so.
 func run(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := &command{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr}
 	root := &cobra.Command{

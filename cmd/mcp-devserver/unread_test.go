@@ -32,7 +32,7 @@ func TestUnreadLog(t *testing.T) {
 	defer close(stderr.ended)
 	code := make(chan int, 1)
 	go func() {
-		code <- run([]string{"--workspace", t.TempDir(), "serve"}, nil, strings.NewReader(in.String()), &out, stderr)
+		code <- run([]string{"--workspace", t.TempDir(), "serve"}, []string{"MCP_SANDBOX__OS_SANDBOX=external"}, strings.NewReader(in.String()), &out, stderr)
 	}()
 	select {
 	case got := <-code:
