@@ -199,7 +199,7 @@ func readRevision(ctx context.Context, c *Call, in *readFileIn) (*readFileOut, e
 	}
 	defer b.Close()
 	if limit := min(c.Limits.UnrangedBytes, c.Git.MaxOutputBytes); b.Size > limit {
-		return nil, tooLarge(in.Path, b.Size, limit)
+		return nil, tooLarge(in.Path, b.Size, limit, false)
 	}
 	release, err := c.Memory.Hold(ctx, b.Size)
 	if err != nil {

@@ -239,11 +239,11 @@ func readText(ctx context.Context, c *Call, in *readFileIn, o *readFileOut, r io
 		kind, mime, _ := magic(head)
 		return sandbox.Refuse(sandbox.BinaryFile, sandbox.Args{"path": in.Path, "mime": mime, "kind": kind, "size_bytes": size})
 	}
-	if limit := c.Limits.UnrangedBytes; size > limit && !in.ranged() {
-		return tooLarge(in.Path, size, limit)
-	}
 	if limit := c.Limits.MaxFileBytes; size > limit {
-		return tooLarge(in.Path, size, limit)
+		return tooLarge(in.Path, size, limit, false)
+	}
+	if limit := c.Limits.UnrangedBytes; size > limit && !in.ranged() {
+		return tooLarge(in.Path, size, limit, true)
 	}
 	o.encoding = enc
 	src := &source{r: r, size: size, enc: enc, mark: int64(mark)}
@@ -462,8 +462,13 @@ func (w *window) take() error {
 	return nil
 }
 
-func tooLarge(path string, size, limit int64) error {
-	return sandbox.Refuse(sandbox.FileTooLarge, sandbox.Args{"path": path, "size_bytes": size, "limit_bytes": limit})
+// tooLarge refuses a file; rangeHelps is whether a range of it would be read.
+func tooLarge(path string, size, limit int64, rangeHelps bool) error {
+	a := sandbox.Args{"path": path, "size_bytes": size, "limit_bytes": limit}
+	if rangeHelps {
+		a["range"] = "a range"
+	}
+	return sandbox.Refuse(sandbox.FileTooLarge, a)
 }
 
 // readError turns a failed read into what the caller may know.

@@ -267,6 +267,26 @@ func TestReadLongLines(t *testing.T) {
 	}
 }
 
+// TestReadTooLargeForRanges: what is advised works, so a range is not advised where none is read.
+func TestReadTooLargeForRanges(t *testing.T) {
+	f := tooltest.New(t, "")
+	f.Write("f", []byte(strings.Repeat("line\n", 100)))
+	f.Env.Limits.UnrangedBytes = 100
+	r := f.Call("read_file", `{"path":"f"}`)
+	if r.Code != "file_too_large" || !strings.Contains(r.Text, "Pass start_line and end_line") {
+		t.Errorf("%s", r.Text)
+	}
+	if r := f.Call("read_file", `{"path":"f","start_line":1,"end_line":2}`); r.IsError {
+		t.Errorf("the advice does not work: %s", r.Text)
+	}
+	f.Env.Limits.MaxFileBytes = 200
+	for _, args := range []string{`{"path":"f"}`, `{"path":"f","start_line":1,"end_line":2}`} {
+		if r := f.Call("read_file", args); r.Code != "file_too_large" || !strings.Contains(r.Text, "No range is read") || !strings.Contains(r.Text, "200 B") {
+			t.Errorf("%s: %s", args, r.Text)
+		}
+	}
+}
+
 // TestReadHugeLine counts what is left out of a line that no region holds.
 func TestReadHugeLine(t *testing.T) {
 	f := tooltest.New(t, "")
