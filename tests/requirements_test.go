@@ -134,9 +134,7 @@ func proven(t *testing.T) []*requirement {
 			}
 			r.tests = append(r.tests, n)
 		}
-		for _, file := range naming[r.id] {
-			r.tests = append(r.tests, file)
-		}
+		r.tests = append(r.tests, naming[r.id]...)
 		if c := checks[r.id]; len(c) > 0 {
 			r.tests = append(r.tests, "conform "+strings.Join(c, " "))
 		}
