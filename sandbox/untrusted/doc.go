@@ -24,8 +24,10 @@
 //
 // # Limits
 //
-// Signals are heuristics over English phrases, made so that ordinary documents,
-// install instructions and files that instruct agents stay below the high band.
-// New phrasing, other languages and plain requests without any of the phrases get
-// through. A score of zero is no proof of innocence.
+// Signals are heuristics over phrases: English, and for the commonest request, to
+// drop one's instructions, also German, Spanish, French, Italian and Portuguese.
+// They are made so that ordinary documents, install instructions and files that
+// instruct agents stay below the high band. New phrasing, further languages and
+// plain requests without any of the phrases get through. A score of zero is no
+// proof of innocence.
 package untrusted
