@@ -63,8 +63,10 @@ type stopped struct{}
 
 // failf notes what is wrong, and goes on.
 func (p *probe) failf(e *exchange, format string, args ...any) {
-	if len(p.faults) < 50 {
-		p.faults = append(p.faults, fault{fmt.Sprintf(format, args...), e})
+	f := fault{fmt.Sprintf(format, args...), e}
+	same := slices.ContainsFunc(p.faults, func(o fault) bool { return o.text == f.text })
+	if !same && len(p.faults) < 20 {
+		p.faults = append(p.faults, f)
 	}
 }
 
@@ -154,6 +156,16 @@ func (p *probe) refused(e *exchange, what string, codes ...int64) {
 	if !slices.Contains(codes, e.code()) {
 		p.failf(e, "%s: %s instead of error %s", what, e.saw(), either(codes))
 	}
+}
+
+// refusedBytes is refused for what is no request at all: over HTTP an error
+// status says enough, for the specification asks for a body only where there
+// was a request.
+func (p *probe) refusedBytes(e *exchange, what string, codes ...int64) {
+	if p.run.target.kind == Web && e.status >= 400 && e.status < 500 && e.response() == nil {
+		return
+	}
+	p.refused(e, what, codes...)
 }
 
 func either(codes []int64) string {

@@ -84,7 +84,7 @@ func idsComeBack(p *probe) {
 }
 
 func resultsHaveType(p *probe) {
-	p.every("result", isResult, func(r received) string {
+	p.every("result", isModern, func(r received) string {
 		if t := r.m.v.at("result", "resultType"); !t.is('"') {
 			return of(r.e) + ": resultType is " + clip(t.json(), 20)
 		}
@@ -142,7 +142,7 @@ func errorsRepeatID(p *probe) {
 	for _, id := range []string{`"err-1"`, "401"} {
 		for _, r := range []request{
 			{method: "conformance/none", id: id},
-			{method: methodDiscover, id: id, meta: "{}", why: "a request without its required _meta"},
+			{method: p.vehicle(), id: id, version: foreign[1]},
 		} {
 			e := p.send(r)
 			if m := e.response(); m != nil && m.v.at("error") != nil {
@@ -178,7 +178,7 @@ func messagesAreShort(p *probe) {
 func notJSON(p *probe) {
 	for _, body := range []string{`{"jsonrpc":`, `hello`, `{"jsonrpc":"2.0","id":1,}`} {
 		e := p.send(request{body: []byte(body), why: "text that is not JSON"})
-		p.refused(e, fmt.Sprintf("%q", body), codeParse)
+		p.refusedBytes(e, fmt.Sprintf("%q", body), codeParse)
 	}
 	p.serves("text that is not JSON")
 }
@@ -222,7 +222,7 @@ func notARequest(p *probe) {
 		if p.run.target.kind == Web && e.code() == codeHeader {
 			continue // there is no method that the header could agree with
 		}
-		p.refused(e, c.what, codeRequest)
+		p.refusedBytes(e, c.what, codeRequest)
 	}
 }
 
@@ -313,7 +313,7 @@ func nullID(p *probe) {
 	if e.result() != nil {
 		p.failf(e, "a request with the id null is answered with a result")
 	} else {
-		p.refused(e, "the id null", codeRequest, codeParse)
+		p.refusedBytes(e, "the id null", codeRequest, codeParse)
 	}
 }
 
@@ -321,7 +321,7 @@ func strangeIDs(p *probe) {
 	for _, id := range []string{"1.5", "true", "[]", "{}"} {
 		method := p.vehicle()
 		e := p.send(request{body: (&request{method: method}).encode(id), why: "the id " + id, method: method})
-		p.refused(e, "the id "+id, codeRequest, codeParse)
+		p.refusedBytes(e, "the id "+id, codeRequest, codeParse)
 	}
 }
 

@@ -23,14 +23,16 @@ var metaChecks = []check{
 }
 
 func metaMissing(p *probe) {
+	p.modern()
 	p.refused(p.send(request{method: p.vehicle(), bare: true, why: "a request without params"}), "no params", codeParams)
 	for _, meta := range []string{"[]", "null", "7"} {
-		p.refused(p.send(request{method: p.vehicle(), meta: meta, why: "_meta of another type"}), "_meta "+meta, codeParams)
+		p.refused(p.send(request{method: p.vehicle(), meta: meta, why: "_meta of another type"}), "_meta "+meta, codeParams, codeRequest)
 	}
 	p.refused(p.send(request{method: methodList, meta: "{}", why: "an empty _meta"}), "an empty _meta", codeParams)
 }
 
 func versionMissing(p *probe) {
+	p.modern()
 	for _, v := range []string{"", quote(keyVersion) + ":7,", quote(keyVersion) + ":null,"} {
 		e := p.send(request{method: p.vehicle(), meta: "{" + v + quote(keyCapabilities) + ":{}}", why: "no revision in _meta"})
 		p.refused(e, "a request without a revision", codeParams)
@@ -67,7 +69,7 @@ func infoOptional(p *probe) {
 }
 
 func resultsNameServer(p *probe) {
-	p.every("result", isResult, func(r received) string {
+	p.every("result", isModern, func(r received) string {
 		info := r.m.v.at("result", "_meta", keyServerInfo)
 		if !info.at("name").is('"') || !info.at("version").is('"') {
 			return of(r.e) + ": " + keyServerInfo + " is " + clip(info.json(), 40)

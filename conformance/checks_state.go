@@ -13,6 +13,7 @@ var stateChecks = []check{
 
 func noSharedState(p *probe) {
 	p.result(p.ask(methodDiscover, ""))
+	p.modern()
 	for _, method := range []string{methodList, methodDiscover} {
 		e := p.send(request{method: method, meta: "{}", why: "a request without its required _meta"})
 		if e.result() != nil {

@@ -165,14 +165,7 @@ func (r *run) preflight(report *Report) error {
 	}
 	// Both eras may be silent about the other one: a server with a handshake
 	// answers it.
-	old := p.sendOn(p.fresh(), request{
-		id: "0", method: methodInitialize, bare: true,
-		params: `"protocolVersion":"` + legacyRevision + `","capabilities":{},"clientInfo":{"name":"mcp-devserver conform","version":"1"}`,
-		shape: func(s *shape) {
-			s.without(headerVersion)
-			s.without(headerMethod)
-		},
-	})
+	old := p.sendOn(p.fresh(), legacy())
 	if v := old.result().at("protocolVersion").str(); v != "" && v != revision {
 		report.Legacy = clip(v, 40)
 		return nil
@@ -250,6 +243,7 @@ type survey struct {
 	uncalled []string
 	unknown  *exchange
 	listen   *exchange
+	legacy   *exchange // the handshake of an earlier revision, on a connection of its own
 }
 
 type surveyed struct {
@@ -266,6 +260,15 @@ func (s *survey) noCall() string {
 		return "no tool says that it is read-only, and none was named"
 	}
 	return "no tool could be called with arguments made from its schema"
+}
+
+// dual tells whether the server also serves revisions with a handshake. Over a
+// shared channel a request without the required _meta is then one of theirs.
+func (r *run) dual() bool {
+	if v := r.survey.legacy.result().at("protocolVersion").str(); v != "" && v != revision {
+		return true
+	}
+	return false
 }
 
 // maxPages bounds a list that never ends.
@@ -305,6 +308,7 @@ func (r *run) look() {
 		s.calls = append(s.calls, surveyed{t, args, p.send(callOf(t, args))})
 	}
 	s.unknown = p.ask("conformance/none", "")
+	s.legacy = p.sendOn(p.fresh(), legacy())
 	s.listen = p.start(request{method: methodListen, params: `"notifications":{}`})
 	first, cancel := context.WithTimeout(r.ctx, r.timeout)
 	defer cancel()

@@ -59,6 +59,12 @@ func isCoded(r received) bool {
 	return isError(r) && ok
 }
 
+// isModern keeps results to correct requests of this revision: how a server
+// answers those of another one is not judged.
+func isModern(r received) bool {
+	return isResult(r) && (r.e == nil || r.e.pv == revision && !r.e.request.bare && r.e.request.meta == "" && r.e.request.body == nil)
+}
+
 // of names what a message answers.
 func of(e *exchange) string {
 	switch {
