@@ -52,6 +52,23 @@ conform:
 conform-stdio: build
 	bin/mcp-devserver conform --stdio "bin/mcp-devserver --workspace . serve"
 
+# The same server gets the same verdicts, 200 times over each transport.
+conform-repeat:
+	$(GO) test -count=1 -timeout 60m ./cmd/internal/mutation -run TestSameVerdicts -runs 200
+
+# Servers that others wrote. They are not conformant, so a verdict is success.
+# Needs the network, node and npm.
+conform-others: build
+	cd tests/others/gosdk && $(GO) build -o ../../../bin/gosdk .
+	cd tests/others/npm && npm ci --ignore-scripts --no-audit --no-fund
+	@bin/gosdk -http 127.0.0.1:18491 & go=$$!; node tests/others/npm/server.mjs 18492 & npm=$$!; \
+	trap 'kill $$go $$npm' EXIT; \
+	for a in 18491 18492; do for i in $$(seq 100); do curl -s -o /dev/null http://127.0.0.1:$$a/mcp && break; sleep 0.1; done; done; \
+	judge() { bin/mcp-devserver conform "$$@" || test $$? = 1; }; \
+	judge --http http://127.0.0.1:18491/mcp && judge --stdio bin/gosdk && \
+	judge --http http://127.0.0.1:18492/mcp && judge --stdio "node tests/others/npm/server.mjs" && \
+	judge --stdio "node tests/others/npm/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js tests/others"
+
 SMOKE_ADDRESS ?= 127.0.0.1:18480
 smoke: build
 	@bin/mcp-devserver --workspace . serve --transport http --listen $(SMOKE_ADDRESS) & server=$$!; \
@@ -74,7 +91,7 @@ fuzz:
 
 # Files that are made from tables in the code.
 generate:
-	$(GO) test ./cmd/internal/app ./tests -run TestGenerated -update
+	$(GO) test ./cmd/internal/app ./cmd/internal/mutation ./tests -run TestGenerated -update
 
 # The systems that we do not test on must still build.
 cross:

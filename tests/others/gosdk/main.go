@@ -45,6 +45,7 @@ func main() {
 	}
 	s := newServer()
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true})
-	http.Handle("/mcp", h)
+	// The SDK leaves Origin to whoever embeds it, and recommends this.
+	http.Handle("/mcp", http.NewCrossOriginProtection().Handler(h))
 	log.Fatal(http.ListenAndServe(*address, nil))
 }
