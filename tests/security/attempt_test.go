@@ -39,14 +39,21 @@ const quick = 100 * time.Millisecond
 // gone: neither may show, and no answer may differ.
 func attack(t *testing.T, list []attempt) (sent int) {
 	seen := map[string]bool{}
-	for _, c := range list {
+	for i, c := range list {
 		if seen[c.trick] {
 			t.Errorf("two attempts are called %q", c.trick)
 		}
 		seen[c.trick] = true
+		if traced() && !thorough() && i%12 != 0 { // tracing takes its time
+			continue
+		}
 		t.Run(c.trick, func(t *testing.T) {
 			w := plantTree(t, c.tree...)
 			p := w.expand(c.path)
+			if traced() {
+				w.traced(p, c.tree)
+				return
+			}
 			if got := w.naked(p); got != (c.harmless == "") {
 				t.Errorf("without the guard the secret comes out: %v; harmless because: %q", got, c.harmless)
 			}
