@@ -25,6 +25,8 @@
 //   - The denylist is applied to the path as written, before existence is
 //     known, then to every resolved prefix. Its default rules cannot be
 //     switched off; an operator can add rules.
+//   - [Workspace.Confine] puts a second wall, kept by the kernel, behind all of
+//     this. It is separate: neither wall relies on the other.
 //   - Denials hold no path of the machine, no text of a system error, and no
 //     name from disk that is not plain.
 //

@@ -142,7 +142,7 @@ var settings = []setting{
 	{"MCP_SANDBOX__MAX_FILE_BYTES", kindInt, "1073741824", 4 * gib, nil, "largest file that a ranged read streams; a read without a range stops at 10 MiB", func(c *Config) any { return &c.MaxFileBytes }},
 	{"MCP_SANDBOX__MAX_PATH_BYTES", kindInt, "4096", 4096, nil, "longest path accepted from a caller", func(c *Config) any { return &c.MaxPathBytes }},
 	{"MCP_SANDBOX__DENY", kindList, "", 500, nil, "further names to withhold, comma-separated, in gitignore syntax; they add to the built-in ones and cannot take away", func(c *Config) any { return &c.Deny }},
-	{"MCP_SANDBOX__OS_SANDBOX", kindEnum, "auto", 0, []string{"auto", "enforce", "external", "off"}, "second wall kept by the kernel: external accepts responsibility for a container; enforce refuses to start without one", func(c *Config) any { return &c.OSSandbox }},
+	{"MCP_SANDBOX__OS_SANDBOX", kindEnum, "auto", 0, []string{"auto", "enforce", "external", "off"}, "second wall kept by the kernel (Landlock and a filter of system calls): auto raises what the kernel offers, enforce refuses to start unless that is all of it, external leaves it to a container, off goes without", func(c *Config) any { return &c.OSSandbox }},
 	{"MCP_SANDBOX__ALLOW_ROOT", kindBool, "false", 0, nil, "accept running as uid 0 in production", func(c *Config) any { return &c.AllowRoot }},
 	{"MCP_SANDBOX__ALLOW_WRITABLE", kindBool, "false", 0, nil, "accept a workspace that this process could write, over HTTP in production", func(c *Config) any { return &c.AllowWritable }},
 	{"MCP_SANDBOX__MAX_WALK_ENTRIES", kindInt, "100000", 2_000_000, nil, "entries that one listing, search or overview visits", func(c *Config) any { return &c.MaxWalkEntries }},

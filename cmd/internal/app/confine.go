@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mcp-devserver/sandbox"
@@ -166,7 +167,7 @@ func (e *Examination) walls(a *App) {
 			return "warn"
 		}
 		w := a.wall
-		files := Line{Mark: mark(w.Landlock > 0 && (sandbox.Wall{Landlock: w.Landlock, Filter: true}).Whole()), Name: "kernel's wall, files", Text: w.Files()}
+		files := Line{Mark: mark((sandbox.Wall{Landlock: w.Landlock, Filter: true}).Whole()), Name: "kernel's wall, files", Text: w.Files()}
 		if w.Landlock > 0 && before {
 			if lists(outside) {
 				files.Mark, files.Text = "fail", files.Text+", but the folder above the workspace can be listed"
@@ -180,7 +181,11 @@ func (e *Examination) walls(a *App) {
 	if os.Getuid() == 0 && !c.AllowRoot {
 		uid.Mark = "warn"
 	}
-	e.add("Walls", append(lines, uid)...)
+	lines = append(lines, uid)
+	if n := capabilities(); n >= 0 {
+		lines = append(lines, Line{Name: "capabilities", Text: strconv.Itoa(n)})
+	}
+	e.add("Walls", lines...)
 }
 
 // lists reports that a folder can be read without asking anybody.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"math/bits"
 	"os"
 	"strconv"
 
@@ -32,6 +33,16 @@ func ShutDescriptors() {
 	for _, fd := range inherited {
 		unix.CloseOnExec(fd)
 	}
+}
+
+// capabilities counts what this process may do beyond its user's rights; -1 if
+// that cannot be told.
+func capabilities() int {
+	var sets [2]unix.CapUserData
+	if unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &sets[0]) != nil {
+		return -1
+	}
+	return bits.OnesCount32(sets[0].Effective) + bits.OnesCount32(sets[1].Effective)
 }
 
 // DropDescriptors closes what was inherited, once the settings have been read:
