@@ -31,10 +31,12 @@ test-e2e:
 	$(GO) test -count=1 ./tests/e2e/... ./cmd/mcp-devserver/...
 
 # Clients that others wrote, against the built program: the official TypeScript
-# and Go clients, one of earlier revisions, and a bridge.
+# and Go clients, one of earlier revisions, and a bridge; and what they pay for
+# answers, in tokens.
 clients: build tests/clients/node/node_modules/.package-lock.json
 	MCP_DEVSERVER=$(CURDIR)/bin/mcp-devserver node --test --test-reporter=spec --test-timeout=150000 tests/clients/node/*.test.mjs
 	cd tests/clients/gosdk && $(GO) vet ./... && MCP_DEVSERVER=$(CURDIR)/bin/mcp-devserver $(GO) test -count=1 ./...
+	cd tests/clients/tokens && $(GO) vet ./... && MCP_DEVSERVER=$(CURDIR)/bin/mcp-devserver $(GO) test -count=1 ./...
 
 # Packages of a lockfile, installed when it changes. None runs a script.
 %/node_modules/.package-lock.json: %/package-lock.json
