@@ -98,7 +98,11 @@ func (s *server) send(message string) string {
 	if err != nil || !ok {
 		s.t.Fatalf("%.200s: no answer: %v", message, err)
 	}
-	return string(b.Bytes())
+	got := string(b.Bytes())
+	if strings.Contains(got, `"isError":true`) || strings.Contains(got, `"error":{`) {
+		inspect(message, got)
+	}
+	return got
 }
 
 // args are the arguments of one call.
