@@ -49,6 +49,7 @@ type Limits struct {
 	MatchTimeout     time.Duration // of one match
 	SearchDeadline   time.Duration // of one search
 	NoRegexGuard     bool
+	SearchWorkers    int // of one search; 0 = one for each usable core, at most eight
 	SymbolResults    int
 }
 
@@ -109,4 +110,13 @@ func (m *Memory) Hold(ctx context.Context, n int64) (release func(), err error) 
 		return nil, sandbox.Refuse(sandbox.Busy, sandbox.Args{"n": 8, "retry_after_ms": int(m.wait / time.Millisecond)})
 	}
 	return func() { m.sem.Release(n) }, nil
+}
+
+// try takes n bytes (at most the whole budget) if they are free.
+func (m *Memory) try(n int64) (release func(), ok bool) {
+	n = min(max(n, 0), m.size)
+	if !m.sem.TryAcquire(n) {
+		return nil, false
+	}
+	return func() { m.sem.Release(n) }, true
 }

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -117,7 +118,13 @@ type search struct {
 	timeUp     bool
 	symbols    int // files that were analysed for definitions
 
-	buf []byte // holds one small file after another
+	auto0 bool          // context is shown when there are few matches
+	turn  chan struct{} // of those that wait for memory
+	large atomic.Int32  // files that memory is held for
+	known struct {      // what workers go by: the least of what has been found
+		found, pending atomic.Int64
+		keep, symbols  atomic.Int32
+	}
 }
 
 // skipped counts files that were not searched, by reason, beside what the walk
@@ -162,7 +169,7 @@ func runSearchCode(ctx context.Context, c *Call, in searchIn) (*searchOut, error
 
 // newSearch checks the arguments that no file is needed for.
 func newSearch(c *Call, in *searchIn) (*search, error) {
-	s := &search{call: c, in: in, first: in.Offset, limit: min(in.Limit, c.Limits.SearchMaxMatches)}
+	s := &search{call: c, in: in, turn: make(chan struct{}, 1), first: in.Offset, limit: min(in.Limit, c.Limits.SearchMaxMatches)}
 	if n := utf8.RuneCountInString(in.Pattern); n > c.Limits.PatternChars {
 		return nil, sandbox.Refuse(sandbox.InvalidPattern, sandbox.Args{"i": c.Limits.PatternChars + 1, "reason": "longer than this server allows"})
 	}
@@ -200,6 +207,7 @@ func newSearch(c *Call, in *searchIn) (*search, error) {
 	switch in.OutputMode {
 	case modeContent:
 		s.auto = in.ContextLines == nil && in.Offset == 0
+		s.auto0 = s.auto
 		if s.auto {
 			s.keep = autoContext
 		} else if in.ContextLines != nil {
@@ -214,11 +222,12 @@ func newSearch(c *Call, in *searchIn) (*search, error) {
 // run searches the file or folder that path names.
 func (s *search) run(ctx context.Context) error {
 	c, in := s.call, s.in
-	release, err := c.Memory.Hold(ctx, 2*smallFile)
+	release, err := c.Memory.Hold(ctx, workerBytes)
 	if err != nil {
 		return err
 	}
 	defer release()
+	s.known.keep.Store(int32(s.keep))
 	info, err := c.Workspace.Stat(in.Path)
 	if err != nil {
 		return err
@@ -234,13 +243,28 @@ func (s *search) run(ctx context.Context) error {
 		}
 		defer f.Close()
 		s.considered++
-		return s.file(ctx, f, f.Info().Path)
+		j := &job{path: f.Info().Path}
+		sc := &scan{search: s, exact: true, keep: s.keep, names: true}
+		sc.file(ctx, f, j.path, &j.out)
+		return s.take(ctx, j)
 	}
 	s.start = info.Path
+	crew, done := s.newCrew(ctx)
+	defer done()
+	defer crew.close()
 	o := walk.Options{IncludeIgnored: in.IncludeIgnored, Gitignore: c.Gitignore, Tracked: c.tracked, MaxEntries: c.Limits.WalkMaxEntries, MaxDepth: c.Limits.WalkMaxDepth}
+	full := false
 	s.stats, err = walk.Walk(ctx, c.Workspace, in.Path, o, func(it *walk.Item) (walk.Action, error) {
-		return s.visit(ctx, it)
+		act, err := s.visit(crew, it)
+		full = full || act == walk.Stop
+		return act, err
 	})
+	if full || err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if rest := crew.finish(); err == nil {
+		err = rest
+	}
 	return err
 }
 
@@ -257,7 +281,7 @@ func (s *search) wanted(p string) bool {
 	return s.exclude == nil || !s.exclude.MatchBelow(s.start, p)
 }
 
-func (s *search) visit(ctx context.Context, it *walk.Item) (walk.Action, error) {
+func (s *search) visit(crew *crew, it *walk.Item) (walk.Action, error) {
 	if it.State != walk.OK {
 		return walk.Continue, nil
 	}
@@ -273,22 +297,9 @@ func (s *search) visit(ctx context.Context, it *walk.Item) (walk.Action, error) 
 	}
 	s.considered++
 	s.call.Progress(int64(s.considered), 0, PhaseSearch) // a few files can take long, too
-	f, err := it.Open()
-	if err != nil {
-		var d *sandbox.Denial
-		if errors.As(err, &d) && d.Code == sandbox.NotFound {
-			return walk.Continue, nil // gone since it was listed
-		}
-		s.skipped.unreadable++
-		return walk.Continue, nil
-	}
-	err = s.file(ctx, f, it.Path)
-	f.Close()
-	if err != nil {
+	full, err := crew.add(it.Path, it.Keep())
+	if full || err != nil {
 		return walk.Stop, err
-	}
-	if s.full() {
-		return walk.Stop, nil
 	}
 	return walk.Continue, nil
 }

@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	// smallFile bytes are read without asking for memory: a search holds that
-	// much from its start.
-	smallFile = 256 << 10
+	// smallFile bytes are read without asking for memory: each worker of a
+	// search holds workerBytes from its start.
+	smallFile   = 256 << 10
+	workerBytes = 2 * smallFile
 	// wholeFile is the largest file that is held whole; larger ones pass
 	// through a window.
 	wholeFile = redos.MaxText
@@ -41,6 +42,8 @@ type fileResult struct {
 	lossy     bool
 	longLines int
 	stopped   bool // enough was found; nothing more is matched
+	exact     bool // hits are those of the page
+	named     bool // it was analysed for definitions
 }
 
 // lineHit is one match with what is shown of it.
@@ -64,70 +67,80 @@ type contextLine struct {
 // errBinary ends a file that turns out not to be text.
 var errBinary = errors.New("binary")
 
-// file searches one open file and counts it by its fate. The error is the
-// context's, or that of the memory budget.
-func (s *search) file(ctx context.Context, f *sandbox.File, path string) error {
-	size := f.Info().Size
-	if size > s.call.Limits.SearchFileBytes || s.in.Multiline && size > wholeFile {
-		s.skipped.tooLarge++
-		s.tooLong = s.tooLong || size <= s.call.Limits.SearchFileBytes
-		return nil
+// file searches one open file and tells its fate.
+func (s *scan) file(ctx context.Context, f *sandbox.File, path string, o *outcome) {
+	o.size, o.numbers, o.exact = f.Info().Size, s.numbers, s.exact
+	if o.size > s.call.Limits.SearchFileBytes || s.in.Multiline && o.size > wholeFile {
+		o.fate = fateTooLarge
+		return
 	}
 	hold := int64(0)
 	switch {
-	case size > wholeFile:
+	case o.size > wholeFile:
 		hold = 4 * (windowBytes + 2*secrets.Reach)
-	case size > smallFile:
-		hold = 4 * size
+	case o.size > smallFile:
+		hold = 4 * o.size
 	}
 	if hold > 0 {
-		release, err := s.call.Memory.Hold(ctx, hold)
+		release, err := s.hold(ctx, hold)
 		if err != nil {
-			return err
+			o.fate, o.err = fateRefused, err
+			return
 		}
 		defer release()
 	}
-	r := &fileResult{}
+	r := &o.fileResult
 	var err error
-	if size > wholeFile {
+	if o.size > wholeFile {
 		err = s.stream(ctx, f, r)
 	} else {
-		err = s.wholeText(ctx, f, size, path, r)
+		err = s.wholeText(ctx, f, o.size, path, r)
 	}
 	switch {
 	case err == nil:
-		r.whole = !r.stopped
-		s.add(path, r)
+		o.fate = fateSearched
 	case errors.Is(err, errBinary):
-		s.skipped.binary++
+		o.fate = fateBinary
 	case errors.Is(err, redos.ErrTimeout), errors.Is(err, redos.ErrStack), errors.Is(err, redos.ErrEngine):
+		o.fate = fateLate
 		if ctx.Err() == nil && time.Now().Before(s.deadline) {
-			s.skipped.timeout++
-			return nil
+			o.fate = fateSlow
 		}
-		return s.late(ctx, path, r, size)
 	case ctx.Err() != nil:
-		return s.late(ctx, path, r, size)
+		o.fate = fateLate
 	default:
-		s.skipped.unreadable++
+		o.fate = fateUnreadable
 	}
-	return nil
 }
 
-// late ends a search whose time is up in the middle of a file. What was found
-// in a file that is known to be text stands.
-func (s *search) late(ctx context.Context, path string, r *fileResult, size int64) error {
-	if size <= wholeFile && r.count > 0 {
-		s.add(path, r)
+// hold takes memory for one large file. Where there is not enough for all that
+// are being searched, one after the other waits for it: the workers of a search
+// must not wait for each other.
+func (s *scan) hold(ctx context.Context, n int64) (release func(), err error) {
+	if release, ok := s.call.Memory.try(n); ok {
+		s.large.Add(1)
+		return func() { release(); s.large.Add(-1) }, nil
 	}
-	if err := ctx.Err(); err != nil {
-		return err
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	return context.DeadlineExceeded
+	for {
+		own := s.large.Load() > 0 // it is this search that takes the memory, and it will give it back
+		held, err := s.call.Memory.Hold(ctx, n)
+		if err == nil {
+			return func() { held(); <-s.turn }, nil
+		}
+		if !own || ctx.Err() != nil {
+			<-s.turn
+			return nil, err
+		}
+	}
 }
 
 // wholeText searches a file that fits into memory.
-func (s *search) wholeText(ctx context.Context, f *sandbox.File, size int64, path string, r *fileResult) error {
+func (s *scan) wholeText(ctx context.Context, f *sandbox.File, size int64, path string, r *fileResult) error {
 	buf := s.buf
 	if int64(cap(buf)) < size+1 {
 		buf = make([]byte, max(size+1, 16<<10))
@@ -213,7 +226,7 @@ func newSegment(raw string, b []byte) *segment {
 
 // lines searches line by line. Candidates come from required literals; every
 // reported line was matched, masked, by the whole pattern.
-func (s *search) lines(ctx context.Context, g *segment, r *fileResult) error {
+func (s *scan) lines(ctx context.Context, g *segment, r *fileResult) error {
 	line, counted := g.line, g.from // lines that end before counted
 	b := g.bytes[:g.to]
 	for at, n := g.from, 0; at < len(b) && !r.stopped; n++ {
@@ -262,13 +275,16 @@ var newline = []byte{'\n'}
 
 // count counts one match and reports whether it belongs to the page. Past the
 // page nothing more is wanted, except where everything is counted.
-func (s *search) count(r *fileResult) (shown bool) {
+func (s *scan) count(r *fileResult) (shown bool) {
 	r.count++
 	switch s.in.OutputMode {
 	case modeContent:
-		n := s.found + r.count
+		n := s.base + r.count
 		r.stopped = n > s.first+s.limit
-		return n > s.first && !r.stopped
+		if s.auto0 && n > autoMatches {
+			s.keep = 0 // context is for few matches
+		}
+		return !r.stopped && !s.numbers && (n > s.first || !s.exact)
 	case modeFiles:
 		r.stopped = true
 	}
@@ -277,7 +293,7 @@ func (s *search) count(r *fileResult) (shown bool) {
 
 // blocks searches a whole text with a pattern that spans lines. Matches that
 // share a line are one.
-func (s *search) blocks(ctx context.Context, g *segment, r *fileResult) error {
+func (s *scan) blocks(ctx context.Context, g *segment, r *fileResult) error {
 	if len(g.masked) == 0 {
 		return nil // no line
 	}
@@ -416,7 +432,7 @@ func head(t secrets.Text, n int) (secrets.Text, int) {
 
 // context collects the lines before the line that begins at start (none for
 // -1) and those from next on.
-func (s *search) context(g *segment, h *lineHit, start, next int) {
+func (s *scan) context(g *segment, h *lineHit, start, next int) {
 	if s.keep == 0 {
 		return
 	}
@@ -447,15 +463,15 @@ func (s *search) context(g *segment, h *lineHit, start, next int) {
 
 // nameSymbols tells the definition round each match, for the first files of a
 // page. The masked text is analysed, so that no name depends on a secret.
-func (s *search) nameSymbols(g *segment, path string, r *fileResult) {
-	if len(r.hits) == 0 || s.symbols >= symbolFiles || len(g.masked) > windowBytes {
+func (s *scan) nameSymbols(g *segment, path string, r *fileResult) {
+	if len(r.hits) == 0 || !s.names || len(g.masked) > windowBytes {
 		return
 	}
 	lang := symbol.Language(path)
 	if lang == "" {
 		return
 	}
-	s.symbols++
+	r.named = true
 	src := g.masked
 	if len(g.text.Spans) > 0 {
 		src = strings.ReplaceAll(src, string(secrets.Mask), "x")

@@ -14,7 +14,7 @@ import (
 // middle is searched and whose edges are the neighbourhood that decides what
 // is a secret. A NUL anywhere makes the whole file binary, so the file is read
 // to its end even when enough was found.
-func (s *search) stream(ctx context.Context, f *sandbox.File, r *fileResult) error {
+func (s *scan) stream(ctx context.Context, f *sandbox.File, r *fileResult) error {
 	begin := make([]byte, sniffBytes)
 	n, err := io.ReadFull(f, begin)
 	if err != nil && err != io.ErrUnexpectedEOF {
@@ -121,7 +121,7 @@ func (w *textWindow) advance(to int) {
 }
 
 // windowLines searches the lines from the window's position to to.
-func (s *search) windowLines(ctx context.Context, w *textWindow, to int, r *fileResult) error {
+func (s *scan) windowLines(ctx context.Context, w *textWindow, to int, r *fileResult) error {
 	body := w.buf[w.pos:to]
 	text := ""
 	lossy := !utf8.Valid(body)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"mcp-devserver/sandbox"
 )
@@ -36,6 +37,7 @@ type Item struct {
 	to   string
 	kind sandbox.Kind
 	link sandbox.LinkState
+	held *held
 	only bool // a folder that is entered for the sake of tracked files
 }
 
@@ -44,6 +46,39 @@ func (it *Item) Name() string { return it.name }
 
 // Open opens a regular file beneath the folder that the walk holds open: nothing on the way can be swapped.
 func (it *Item) Open() (*sandbox.File, error) { return it.dir.OpenFile(it.name) }
+
+// held is an open folder, closed when nobody needs it any more.
+type held struct {
+	dir  *sandbox.Dir
+	refs atomic.Int32
+}
+
+func (h *held) release() {
+	if h.refs.Add(-1) == 0 {
+		h.dir.Close()
+	}
+}
+
+// Kept is a file that can be opened after the visit, from any goroutine. It keeps its folder open until Release.
+type Kept struct {
+	held *held
+	name string
+}
+
+// Keep makes the item outlast the visit.
+func (it *Item) Keep() Kept {
+	it.held.refs.Add(1)
+	return Kept{it.held, it.name}
+}
+
+// Open is Item.Open.
+func (k Kept) Open() (*sandbox.File, error) { return k.held.dir.OpenFile(k.name) }
+
+// Release lets the folder go. It must be called once, after the last Open.
+func (k Kept) Release() { k.held.release() }
+
+// Beside reports whether both are in one folder, which they keep open together.
+func (k Kept) Beside(o Kept) bool { return k.held == o.held }
 
 // Info describes the entry itself, never what a link leads to.
 func (it *Item) Info() (sandbox.Info, error) { return it.dir.Stat(it.name) }
@@ -142,14 +177,14 @@ func Walk(ctx context.Context, ws *sandbox.Workspace, start string, o Options, v
 		return w.stats, err
 	}
 	top, err := w.above(d.Path())
-	if err == nil {
-		if o.Breadth {
-			_, err = w.breadth(d, top)
-		} else {
-			_, err = w.folder(d, top, 1, nil)
-		}
+	switch {
+	case err != nil:
+		d.Close()
+	case o.Breadth:
+		_, err = w.breadth(d, top)
+	default:
+		_, err = w.folder(d, top, 1, nil)
 	}
-	d.Close()
 	if err == nil {
 		err = w.err
 	}
@@ -269,8 +304,12 @@ func after(e sandbox.Entry, n int) byte {
 	return 0
 }
 
-// folder visits the entries of d. Without queue it enters folders as it meets them, with one it appends them.
+// folder visits the entries of d and closes it. Without queue it enters folders as it meets them, with one it appends
+// them.
 func (w *walker) folder(d *sandbox.Dir, parent *frame, depth int, queue *[]waiting) (Action, error) {
+	h := &held{dir: d}
+	h.refs.Store(1)
+	defer h.release()
 	entries, more, f, err := w.read(d, parent)
 	if err != nil {
 		if depth == 1 {
@@ -296,7 +335,7 @@ func (w *walker) folder(d *sandbox.Dir, parent *frame, depth int, queue *[]waiti
 			return Continue, nil
 		}
 		it := &w.item
-		*it = Item{Path: prefix + e.Name, Kind: e.Kind, Depth: depth, name: e.Name, dir: d}
+		*it = Item{Path: prefix + e.Name, Kind: e.Kind, Depth: depth, name: e.Name, dir: d, held: h}
 		w.judge(it, d, f)
 		if !w.spend(entrySteps) {
 			return Stop, w.err
@@ -327,7 +366,6 @@ func (w *walker) folder(d *sandbox.Dir, parent *frame, depth int, queue *[]waiti
 			continue
 		}
 		act, err = w.folder(child, below, depth+1, nil)
-		child.Close()
 		if err != nil || act == Stop {
 			return Stop, err
 		}
@@ -368,7 +406,6 @@ func (w *walker) breadth(d *sandbox.Dir, top *frame) (Action, error) {
 			continue
 		}
 		act, err = w.folder(child, next.frame, next.depth, &queue)
-		child.Close()
 	}
 	return act, err
 }
