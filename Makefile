@@ -5,7 +5,7 @@ PACKAGES  := $(shell $(GO) list ./... 2>/dev/null | grep -v -e /internal/tooltes
 COVERPKG  := $(shell echo $(PACKAGES) | tr ' ' ',')
 COVERAGE  := 88
 
-.PHONY: build test check cover test-security test-e2e official clients bench fuzz generate cross clean
+.PHONY: build test check cover test-security test-e2e official clients bench bench-search fuzz generate cross clean
 
 build:
 	$(GO) build -o bin/ ./cmd/mcp-devserver
@@ -81,6 +81,16 @@ smoke: build
 # Times and allocations of each stage and of the whole walk.
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./bench/... ./pipeline/... ./stages/...
+
+# Searches of a tree beside ripgrep's: wall and processor time, medians of runs
+# in turn. SEARCH_LANG=c takes the patterns for trees of C.
+RG          ?= $(shell command -v rg)
+RUNS        ?= 5
+SEARCH_LANG ?= go
+bench-search: build
+	@test -n "$(TREE)" -a -n "$(RG)" || { echo "usage: make bench-search TREE=/folder [RG=/path/to/rg] [RUNS=5] [SEARCH_LANG=go|c]"; exit 2; }
+	@BENCH_TREE=$(abspath $(TREE)) BENCH_RG=$(RG) BENCH_OURS=$(CURDIR)/bin/mcp-devserver BENCH_LANG=$(SEARCH_LANG) BENCH_RUNS=$(RUNS) \
+	  $(GO) test -count=1 -timeout 60m -run '^TestSearchBeside$$' ./bench | grep -v '^ok\|^PASS'
 
 # Every fuzz target for FUZZTIME.
 FUZZTIME ?= 60s
