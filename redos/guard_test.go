@@ -176,7 +176,8 @@ func TestJudgedQuickly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
 			_, err := Compile(p, Options{IgnoreCase: true})
-			if took := time.Since(began); took > 3*time.Second { // generous: other work may hold the machine
+			// Generous: other work may hold the machine.
+			if took := time.Since(began); took > 3*time.Second*slower {
 				t.Errorf("took %v: %v", took, err)
 			}
 		})

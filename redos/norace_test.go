@@ -3,3 +3,6 @@
 package redos
 
 const raceEnabled = false
+
+// slower is how much slower the race detector may make a measured time.
+const slower = 1

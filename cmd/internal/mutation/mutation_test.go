@@ -34,11 +34,11 @@ type mutant struct {
 
 func ids(s string) []string { return strings.Fields(s) }
 
-const patience = 700 * time.Millisecond
+const patience = 700 * time.Millisecond * slower
 
 func judge(tb testing.TB, t *conformance.Target) *conformance.Report {
 	tb.Helper()
-	r, err := conformance.Run(context.Background(), t, conformance.Options{Timeout: patience, Limit: time.Minute, Strict: true})
+	r, err := conformance.Run(context.Background(), t, conformance.Options{Timeout: patience, Limit: time.Minute * slower, Strict: true})
 	if err != nil {
 		tb.Error(t.Name(), err)
 		return &conformance.Report{}

@@ -5,4 +5,5 @@ package mutation
 const (
 	raceEnabled = false
 	raceSample  = 1
+	slower      = 1
 )

@@ -3,8 +3,9 @@
 package mutation
 
 // The race detector makes a run many times slower, so that it sees a part of
-// the mutants; without it all of them run.
+// the mutants and waits longer; without it all of them run.
 const (
 	raceEnabled = true
 	raceSample  = 7
+	slower      = 4
 )
