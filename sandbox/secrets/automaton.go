@@ -16,7 +16,16 @@ type automaton struct {
 	// States are numbered so that those which complete a keyword come last.
 	// The scanning loop needs a single comparison to know that nothing ended here.
 	firstHit uint32
+	longest  int        // bytes of the longest keyword
 	hits     [][]uint16 // (state − firstHit)>>shift → keywords that end there, longest first
+}
+
+// after returns the state behind s, which is at least as long as any keyword.
+func (a *automaton) after(s string) (state uint32) {
+	for i := len(s) - a.longest; i < len(s); i++ {
+		state = a.next[state|a.class[s[i]]]
+	}
+	return state
 }
 
 func lower(c byte) byte {
@@ -30,6 +39,7 @@ func newAutomaton(keywords []string) *automaton {
 	a := &automaton{}
 	classes := 1
 	for _, k := range keywords {
+		a.longest = max(a.longest, len(k))
 		for i := range len(k) {
 			c := lower(k[i])
 			if a.class[c] == 0 {

@@ -32,10 +32,73 @@ func Find(s string) []Span {
 	// heap; the pool keeps texts without hits free of allocations.
 	f := finders.Get().(*finder)
 	f.reset(s)
-	m := e.auto
+	f.scan(e)
+	spans := f.spans
+	f.reset("")
+	finders.Put(f)
+	return settle(spans)
+}
+
+// The text is read in blocks, each of them by several lanes at a time: a step of the
+// automaton waits for the load of the step before, so one lane alone leaves the
+// processor idle. What the lanes find is handled in the order of the text.
+const (
+	lanes   = 4
+	laneLen = 4 << 10
+	block   = lanes * laneLen
+)
+
+// sighting is a place where a keyword ends, with the state that says which.
+type sighting struct {
+	end   int
+	state uint32
+}
+
+func (f *finder) scan(e *compiled) {
+	s, m := f.s, e.auto
 	next, class, first := m.next, &m.class, m.firstHit
 	state := uint32(0)
-	for i := 0; i < len(s); i++ {
+	base := 0
+	for ; base+block <= len(s); base += block {
+		s0, s1 := s[base:base+laneLen], s[base+laneLen:base+2*laneLen]
+		s2, s3 := s[base+2*laneLen:base+3*laneLen], s[base+3*laneLen:base+block]
+		// A state is the longest end of the text that begins a keyword, so a lane
+		// knows its own after as many bytes as a keyword has.
+		a, b, c, d := state, m.after(s0), m.after(s1), m.after(s2)
+		f0, f1, f2, f3 := f.seen[0][:0], f.seen[1][:0], f.seen[2][:0], f.seen[3][:0]
+		for i := range laneLen {
+			a = next[a|class[s0[i]]]
+			b = next[b|class[s1[i]]]
+			c = next[c|class[s2[i]]]
+			d = next[d|class[s3[i]]]
+			if max(a, b, c, d) < first {
+				continue
+			}
+			at := base + i + 1
+			if a >= first {
+				f0 = append(f0, sighting{at, a})
+			}
+			if b >= first {
+				f1 = append(f1, sighting{at + laneLen, b})
+			}
+			if c >= first {
+				f2 = append(f2, sighting{at + 2*laneLen, c})
+			}
+			if d >= first {
+				f3 = append(f3, sighting{at + 3*laneLen, d})
+			}
+		}
+		state = d
+		f.seen = [lanes][]sighting{f0, f1, f2, f3}
+		for lane := range f.seen {
+			for _, h := range f.seen[lane] {
+				for _, k := range m.hits[(h.state-first)>>(m.shift&31)] {
+					f.hit(e, &e.keys[k], h.end)
+				}
+			}
+		}
+	}
+	for i := base; i < len(s); i++ {
 		state = next[state|class[s[i]]]
 		if state >= first {
 			for _, k := range m.hits[(state-first)>>(m.shift&31)] {
@@ -43,10 +106,6 @@ func Find(s string) []Span {
 			}
 		}
 	}
-	spans := f.spans
-	f.reset("")
-	finders.Put(f)
-	return settle(spans)
 }
 
 var finders = sync.Pool{New: func() any { return new(finder) }}
@@ -67,6 +126,7 @@ type finder struct {
 	curlTo  int // how far that line has been read
 	loginAt int // the newest "login", −1 at first
 	runs    [maxRules]run
+	seen    [lanes][]sighting // room, kept from one text to the next
 }
 
 // run is a stretch of bytes [from, to) known to belong to one class.
@@ -76,7 +136,7 @@ type run struct{ from, to int }
 const maxRules = 160
 
 func (f *finder) reset(s string) {
-	*f = finder{s: s, curlAt: -1, loginAt: -1, judged: [3]int{-1, -1, -1}}
+	*f = finder{s: s, seen: f.seen, curlAt: -1, loginAt: -1, judged: [3]int{-1, -1, -1}}
 }
 
 // match is shape.match that remembers, for each rule, the stretch its longest item

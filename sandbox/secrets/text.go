@@ -132,13 +132,15 @@ func replace(s string, spans []Span, r *Report) string {
 	var b strings.Builder
 	b.Grow(len(s) + 32*len(spans))
 	at := 0
-	for _, p := range spans {
+	for i, p := range spans {
 		b.WriteString(s[at:p.Start])
 		at = p.End
 		if p.Start == p.End {
 			continue
 		}
-		r.count(p.Rule)
+		if i == 0 || !continues(s, spans[i-1], p) {
+			r.count(p.Rule)
+		}
 		rest := s[p.Start:p.End]
 		ph := Placeholder(p.Rule.ID())
 		for {
@@ -157,6 +159,16 @@ func replace(s string, spans []Span, r *Report) string {
 	}
 	b.WriteString(s[at:])
 	return b.String()
+}
+
+// continues reports whether q is a further line of the key block that p is a line
+// of: in a patch the sign in front of each line stands between them.
+func continues(s string, p, q Span) bool {
+	if p.Rule != q.Rule || q.Rule > ruleOpenKey || strings.HasPrefix(s[p.Start:p.End], "-----END") {
+		return false
+	}
+	gap := strings.TrimPrefix(s[p.End:q.Start], "\r")
+	return len(gap) == 2 && gap[0] == '\n' && strings.IndexByte("+- ", gap[1]) >= 0
 }
 
 // RuleInfo describes a rule.
