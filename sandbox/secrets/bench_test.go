@@ -56,6 +56,22 @@ func BenchmarkFind(b *testing.B) {
 			Find(s)
 		}
 	})
+	// Rejected: one lane, each step of which waits for the one before. Blocks shorter
+	// than what the lanes share are read so.
+	b.Run("one-lane", func(b *testing.B) {
+		b.SetBytes(int64(len(s)))
+		for b.Loop() {
+			for at := 0; at < len(s); at += block - 1 {
+				Find(s[at:min(len(s), at+block-1)])
+			}
+		}
+	})
+	b.Run("redact", func(b *testing.B) { // scan and redact, as an answer does
+		b.SetBytes(int64(len(s)))
+		for b.Loop() {
+			Redact(Scan(s), true, nil)
+		}
+	})
 	// Rejected: the prefixes alone, without any assignment rule, as one expression.
 	b.Run("one-regexp", func(b *testing.B) {
 		var alt []string
