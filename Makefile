@@ -90,7 +90,7 @@ SEARCH_LANG ?= go
 bench-search: build
 	@test -n "$(TREE)" -a -n "$(RG)" || { echo "usage: make bench-search TREE=/folder [RG=/path/to/rg] [RUNS=5] [SEARCH_LANG=go|c]"; exit 2; }
 	@BENCH_TREE=$(abspath $(TREE)) BENCH_RG=$(RG) BENCH_OURS=$(CURDIR)/bin/mcp-devserver BENCH_LANG=$(SEARCH_LANG) BENCH_RUNS=$(RUNS) \
-	  $(GO) test -v -count=1 -timeout 60m -run '^TestSearchBeside$$' ./bench | grep -v '^ok\|^PASS\|^=== \|^--- PASS'
+	  $(GO) test -v -count=1 -timeout 60m -run '^TestSearchBeside$$' ./bench | grep --line-buffered -v '^ok\|^PASS\|^=== \|^--- PASS'
 
 # Every fuzz target for FUZZTIME.
 FUZZTIME ?= 60s
