@@ -73,7 +73,7 @@ func attackRole() {
 		}
 		runtime.LockOSThread()
 		began := time.Now()
-		report.Wall, err = ws.Confine(sandbox.Confinement{Programs: []string{self}})
+		report.Wall, err = ws.Confine(sandbox.Confinement{Programs: []string{self, base + "/allowed"}}) // so that its loader is allowed
 		report.Took = time.Since(began)
 		if err != nil {
 			report.Problem = err.Error()
@@ -131,6 +131,9 @@ func prepareStages(base string) map[string]*stage {
 	must(err)
 	keep = append(keep, leash)
 	must(victim.Start())
+	program, err := os.ReadFile("/bin/true")
+	must(err)
+	must(os.WriteFile(base+"/allowed", program, 0o755))
 	all := map[string]*stage{}
 	for i, a := range append(append([]attempt{}, attempts...), allowed...) {
 		name := fmt.Sprintf("%02d", i)
@@ -140,9 +143,7 @@ func prepareStages(base string) map[string]*stage {
 		must(os.WriteFile(s.out+"/secret", []byte("secret"), 0o644))
 		must(os.WriteFile(s.ws+"/file", []byte("content"), 0o644))
 		must(os.WriteFile(s.ws+"/script", []byte("#!/bin/sh\n"), 0o755))
-		b, err := os.ReadFile("/bin/true")
-		must(err)
-		must(os.WriteFile(s.ws+"/program", b, 0o755))
+		must(os.WriteFile(s.ws+"/program", program, 0o755))
 		must(os.Symlink("../socket", s.out+"/socket"))
 		abstract, err := net.Listen("unix", "@"+s.out)
 		must(err)
