@@ -165,6 +165,11 @@ var doors = func() map[string]string {
 	return m
 }()
 
+// writes are files that may change others, with the reason.
+var writes = map[string]string{
+	"cmd/internal/app/probe_tree.go": "doctor attacks a server over a temporary folder of its own",
+}
+
 // TestDoors: reading goes through the sandbox, and nothing writes.
 func TestDoors(t *testing.T) {
 	// git looks at the program that it runs and opens /dev/null.
@@ -177,7 +182,7 @@ func TestDoors(t *testing.T) {
 			for _, use := range uses(t, filepath.Join(p.Dir, name), nil) {
 				why := doors[use]
 				reads := why == "only package sandbox reaches the disk"
-				if why == "" || reads && slices.ContainsFunc(readers, func(r string) bool { return under(path, r) }) {
+				if why == "" || writes[path+"/"+name] != "" || reads && slices.ContainsFunc(readers, func(r string) bool { return under(path, r) }) {
 					continue
 				}
 				t.Errorf("%s/%s calls os.%s: %s", path, name, use, why)
