@@ -52,8 +52,8 @@ var pipeMutants = []mutant{
 		}
 		return textToo(s, line)
 	}}},
-	{name: "runs on after stdin is closed", kind: overPipes, red: ids("C131"), also: ids("C132"), p: piped{out: textToo, stays: func(*session) bool { return true }}},
-	{name: "runs on if a call was running", kind: overPipes, red: ids("C132"), p: piped{out: textToo,
+	{name: "runs on after stdin is closed", kind: overPipes, hangs: true, red: ids("C131"), also: ids("C132"), p: piped{out: textToo, stays: func(*session) bool { return true }}},
+	{name: "runs on if a call was running", kind: overPipes, hangs: true, red: ids("C132"), p: piped{out: textToo,
 		in: inLine(func(s *session, m *message) []string {
 			if m.method == "tools/call" && s.count == 1 {
 				s.memory["busy"] = true
@@ -62,7 +62,7 @@ var pipeMutants = []mutant{
 		}),
 		stays: func(s *session) bool { return s.memory["busy"] == true }}},
 	{name: "stderr is not UTF-8", kind: overPipes, red: ids("C133"), p: piped{out: textToo, stderr: "caf\xe9\n"}},
-	{name: "a probe in another version is not understood", kind: overPipes, red: ids("C134"), also: ids("C069"), p: piped{out: textToo, in: inLine(func(s *session, m *message) []string {
+	{name: "a probe in another version is not understood", kind: overPipes, hangs: true, red: ids("C134"), also: ids("C069"), p: piped{out: textToo, in: inLine(func(s *session, m *message) []string {
 		if s.count == 1 && m.version() > "2027" {
 			return nil
 		}
@@ -96,7 +96,7 @@ var pipeMutants = []mutant{
 		}
 		return same(m)
 	})}},
-	{name: "stdio: a number comes back as a string", kind: overPipes, red: ids("C003"), p: piped{out: func(s *session, line string) []string {
+	{name: "stdio: a number comes back as a string", kind: overPipes, hangs: true, red: ids("C003"), p: piped{out: func(s *session, line string) []string {
 		v, ok := decodeAny([]byte(line)).(obj)
 		if ok && asString(v["id"]) == "9007199254740991" {
 			v["id"] = asString(v["id"])

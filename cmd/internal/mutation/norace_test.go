@@ -5,5 +5,4 @@ package mutation
 const (
 	raceEnabled = false
 	raceSample  = 1
-	slower      = 1
 )

@@ -3,6 +3,7 @@ package mutation
 import (
 	"flag"
 	"testing"
+	"time"
 
 	"mcp-devserver/conformance"
 )
@@ -12,6 +13,10 @@ var runs = flag.Int("runs", 5, "runs of TestSameVerdicts over each transport")
 // TestSameVerdicts: the same server gets the same verdicts, however often.
 func TestSameVerdicts(t *testing.T) {
 	set := servers(t)
+	rounds := *runs
+	if raceEnabled {
+		rounds = min(rounds, 2)
+	}
 	for name, target := range map[string]func() *conformance.Target{
 		"in process": func() *conformance.Target { return local(t, set.app, rich) },
 		"plain":      func() *conformance.Target { return local(t, set.app, nil) },
@@ -25,8 +30,8 @@ func TestSameVerdicts(t *testing.T) {
 		"over pipes": func() *conformance.Target { return pipes(t, piped{}) },
 	} {
 		first := ""
-		for i := range *runs {
-			r, err := conformance.Run(t.Context(), target(), conformance.Options{})
+		for i := range rounds {
+			r, err := conformance.Run(t.Context(), target(), conformance.Options{Timeout: patience, Limit: 10 * time.Minute})
 			if err != nil {
 				t.Fatal(err)
 			}
