@@ -4,12 +4,17 @@ import "slices"
 
 var listenMutants = []mutant{
 	{name: "the cancellation of an unknown request is answered", red: ids("C114"), t: replace(cancels("99999"), refusing(-32602))},
-	{name: "every cancellation is answered", red: ids("C017 C114 C115"), t: replace(method("notifications/cancelled"), refusing(-32602))},
+	{name: "every cancellation is answered", red: ids("C017 C114 C115"), t: tamper{after: func(_ *session, m *message, replies []obj) []obj {
+		if m.method == "notifications/cancelled" {
+			return append(replies, failure(m.id, -32602))
+		}
+		return replies
+	}}},
 	{name: "a malformed cancellation is answered", red: ids("C115"), t: replace(func(_ *session, m *message) bool {
 		_, isObject := m.params()["requestId"].(obj)
 		return m.method == "notifications/cancelled" && isObject
 	}, refusing(-32602))},
-	{name: "a cancelled call is answered later", red: ids("C116"), also: ids("C032"), t: lateAnswer()},
+	{name: "a cancelled call is answered later", red: ids("C104"), also: ids("C032 C116"), t: lateAnswer()},
 	{name: "a cancelled call is answered twice", red: ids("C116"), also: ids("C032"), t: tamper{after: func(s *session, m *message, replies []obj) []obj {
 		if m.method == "notifications/cancelled" {
 			if say, ok := s.memory["say "+string(encode(m.params()["requestId"]))].(func(obj)); ok {
