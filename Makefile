@@ -5,13 +5,13 @@ PACKAGES  := $(shell $(GO) list ./... 2>/dev/null | grep -v -e /internal/tooltes
 COVERPKG  := $(shell echo $(PACKAGES) | tr ' ' ',')
 COVERAGE  := 88
 
-.PHONY: build test check cover test-security test-e2e official clients bench bench-search fuzz generate cross clean
+.PHONY: build test check cover pins test-security test-e2e official clients bench bench-search fuzz generate cross clean
 
 build:
 	$(GO) build -o bin/ ./cmd/mcp-devserver
 
 # Everything: vet, staticcheck, formatting, race, coverage gate, clients of others.
-test: check cover clients
+test: check cover pins clients
 
 check:
 	$(GO) vet -tags official ./...
@@ -21,6 +21,12 @@ check:
 cover:
 	$(GO) test -race -count=1 -timeout 12m -coverpkg=$(COVERPKG) -coverprofile=coverage.out ./...
 	@$(GO) tool cover -func=coverage.out | awk -v gate=$(COVERAGE) '/^total:/ { sub("%","",$$3); printf "coverage %s%%, gate %s%%\n", $$3, gate; exit ($$3 + 0 < gate) }'
+
+# What the race detector and coverage would distort: pinned allocations, times
+# against a floor, costs that must stay linear, and every mutant of conform.
+pins:
+	$(GO) test -count=1 -p 1 -run 'Alloc|Walk|Cost|Linear' ./bench ./pipeline ./redos ./sandbox/... ./stages/... ./tools/...
+	$(GO) test -count=1 ./cmd/internal/mutation
 
 # The attacks alone; a failure is a security regression.
 test-security:
