@@ -127,13 +127,22 @@ func TestKeyThenCertificate(t *testing.T) {
 // Without END no more than Reach bytes are hidden, quickly, and the rule says so.
 func TestUnterminatedKey(t *testing.T) {
 	text := "x\n" + keyBegin + "\n" + strings.Join(body(3*Reach/65), "\n") + "\n"
-	begun := time.Now()
-	spans := Find(text)
+	var spans []Span
+	least := time.Hour
+	for range 5 { // other work may hold the machine
+		begun := time.Now()
+		spans = Find(text)
+		least = min(least, time.Since(begun))
+	}
+	most := 200 * time.Millisecond
+	if raceEnabled {
+		most *= 10
+	}
 	if len(spans) != 1 || spans[0].Rule != ruleOpenKey || spans[0].Start != 2 || spans[0].End != 2+blockReach {
 		t.Fatalf("%v", spans)
 	}
-	if d := time.Since(begun); d > 200*time.Millisecond {
-		t.Errorf("took %v", d)
+	if least > most {
+		t.Errorf("took %v", least)
 	}
 	// A real END beyond Reach changes nothing.
 	if again := Find(text + keyEnd); len(again) != 1 || again[0] != spans[0] {
