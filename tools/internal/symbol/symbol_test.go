@@ -216,7 +216,7 @@ var hostile = map[string]string{
 // TestLinear: doubling a hostile text must not quadruple the time. The bound is generous (a quadratic look-ahead over
 // this size takes minutes), so that a busy machine does not fail it.
 func TestLinear(t *testing.T) {
-	const size = 128 << 10
+	const size = hostileSize
 	for _, lang := range Languages() {
 		if lang == "javascript" || lang == "tsx" || lang == "c" {
 			continue // the analysers of typescript and cpp
