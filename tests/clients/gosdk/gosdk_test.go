@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// slow is a call that takes seconds: each line of 40 MB is given to the engine.
+// slow is a call that takes seconds: each line of 160 MB is given to the engine.
 var slow = map[string]any{"pattern": "[a-z]+ [0-9]+ [a-z]+$.", "path": "large"}
 
 func fill(dir string) error {
@@ -60,7 +60,7 @@ func fill(dir string) error {
 		files[fmt.Sprintf("docs/%d.md", i)] = fmt.Sprintf("page %d of the manual\n", i)
 	}
 	large := strings.Repeat("line of a file that holds words and 123 abcdefghij\n", 20_000)
-	for i := range 40 {
+	for i := range 160 {
 		files[fmt.Sprintf("large/%d.txt", i)] = large
 	}
 	for name, text := range files {

@@ -20,10 +20,10 @@ writeFileSync(join(workspace, 'main.go'), 'package main\n\nfunc main() {}\n');
 writeFileSync(join(workspace, '.env'), 'PASSWORD=hunter2\n');
 for (let i = 0; i < 50; i++) writeFileSync(join(workspace, 'docs', `${i}.md`), `page ${i} of the manual\n`);
 
-// slow is a call that takes seconds: each line of 40 MB is given to the engine.
+// slow is a call that takes seconds: each line of 160 MB is given to the engine.
 export const slow = { name: 'search_code', arguments: { pattern: '[a-z]+ [0-9]+ [a-z]+$.', path: 'large' } };
 const line = 'line of a file that holds words and 123 abcdefghij\n';
-for (let i = 0; i < 40; i++) writeFileSync(join(workspace, 'large', `${i}.txt`), line.repeat(20_000));
+for (let i = 0; i < 160; i++) writeFileSync(join(workspace, 'large', `${i}.txt`), line.repeat(20_000));
 
 // settings is all that a server gets to know; SDK clients add PATH and HOME.
 export const settings = {
