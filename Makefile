@@ -26,9 +26,10 @@ cover:
 	$(GO) test -race -count=1 -timeout 15m -coverpkg=$(COVERPKG) -coverprofile=coverage.out $(PACKAGES)
 	@$(GO) tool cover -func=coverage.out | awk -v gate=$(COVERAGE) '/^total:/ { sub("%","",$$3); printf "coverage %s%%, gate %s%%\n", $$3, gate; exit ($$3 + 0 < gate) }'
 
-# The tests that coverage cannot follow.
+# The tests that coverage cannot follow, one package at a time: they watch other
+# programs by the clock.
 outside:
-	$(GO) test -race -count=1 -timeout 15m $(OUTSIDE)
+	$(GO) test -race -count=1 -p 1 -timeout 15m $(OUTSIDE)
 
 # What the race detector and coverage would distort: pinned allocations, times
 # against a floor, costs that must stay linear, and every mutant of conform.
