@@ -1,5 +1,6 @@
 # What a contributor runs. .ci/run runs the same.
 
+SHELL     := bash
 GO        ?= go
 ALL       := $(shell $(GO) list ./... 2>/dev/null)
 # These run other programs, or this test binary once more behind the kernel's
@@ -23,7 +24,7 @@ check:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt: the files above need formatting"; exit 1; }
 
 cover:
-	$(GO) test -race -count=1 -timeout 15m -coverpkg=$(COVERPKG) -coverprofile=coverage.out $(PACKAGES)
+	@set -o pipefail; $(GO) test -race -count=1 -timeout 15m -coverpkg=$(COVERPKG) -coverprofile=coverage.out $(PACKAGES) | sed 's/coverage: .*//'
 	@$(GO) tool cover -func=coverage.out | awk -v gate=$(COVERAGE) '/^total:/ { sub("%","",$$3); printf "coverage %s%%, gate %s%%\n", $$3, gate; exit ($$3 + 0 < gate) }'
 
 # The tests that coverage cannot follow, one package at a time: they watch other
