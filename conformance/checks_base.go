@@ -396,7 +396,7 @@ func serverAsksNothing(p *probe) {
 }
 
 func responsesIgnored(p *probe) {
-	e := p.send(request{body: []byte(`{"jsonrpc":"2.0","id":"none","result":{"resultType":"complete"}}`), why: "a response"})
+	e := p.send(request{body: []byte(`{"jsonrpc":"2.0","id":"none","result":{"resultType":"complete"}}`), note: true, why: "a response"})
 	for _, m := range e.messages() {
 		if m.v.at("result") != nil {
 			p.failf(e, "a response sent by the client is answered with a result")

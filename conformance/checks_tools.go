@@ -417,17 +417,25 @@ func inputRequiredWhere(p *probe) {
 
 func foreignState(p *probe) {
 	t, args := p.callable()
-	plain := p.send(callOf(t, args))
-	if p.result(plain).at("resultType").str() == resultInput {
-		p.skipf("%s asks the client for input", t.name)
-	}
 	r := callOf(t, args)
 	r.params += `,"requestState":"conformance","inputResponses":{}`
-	e := p.send(r)
-	if e.response() == nil {
-		p.failf(e, "%s with requestState: %s instead of an answer", t.name, e.saw())
-	} else if v := e.result(); v != nil && v.at("isError").is('t') != plain.result().at("isError").is('t') {
-		p.failf(e, "%s with requestState: %s, without it %s", t.name, e.saw(), plain.saw())
+	for round := 0; ; round++ {
+		plain := p.send(callOf(t, args))
+		if p.result(plain).at("resultType").str() == resultInput {
+			p.skipf("%s asks the client for input", t.name)
+		}
+		e := p.send(r)
+		v := e.result()
+		switch {
+		case e.response() == nil:
+			p.failf(e, "%s with requestState: %s instead of an answer", t.name, e.saw())
+		case v == nil || v.at("isError").is('t') == plain.result().at("isError").is('t'):
+		case round < 2: // a tool may fail now and then, for reasons of its own
+			continue
+		default:
+			p.failf(e, "%s with requestState: %s, without it %s", t.name, e.saw(), plain.saw())
+		}
+		return
 	}
 }
 

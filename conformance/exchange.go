@@ -33,6 +33,9 @@ type exchange struct {
 	fields  []field
 	pv      string // the revision that the message names
 
+	patience time.Duration // for its answer
+	due      time.Duration // of a message without an id that has to be answered: for that answer
+
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced at every change
 	got      []*message
@@ -104,11 +107,44 @@ func (e *exchange) await(ctx context.Context, ready func() bool) bool {
 	}
 }
 
-// wait blocks until there is a response or can be none any more.
-func (e *exchange) wait(ctx context.Context, limit time.Duration) {
+// within waits for a response and draws no conclusion if there is none yet.
+func (e *exchange) within(ctx context.Context, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	e.await(ctx, func() bool { return e.answered })
+}
+
+// over tells whether there is nothing to wait for any more.
+func (e *exchange) over() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.answered || e.ended
+}
+
+// awaitEither blocks until one of two exchanges is over.
+func awaitEither(ctx context.Context, a, b *exchange) {
+	for {
+		a.mu.Lock()
+		over, changedA := a.answered || a.ended, a.changed
+		a.mu.Unlock()
+		b.mu.Lock()
+		over, changedB := over || b.answered || b.ended, b.changed
+		b.mu.Unlock()
+		if over {
+			return
+		}
+		select {
+		case <-changedA:
+		case <-changedB:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// wait blocks until there is a response or can be none any more.
+func (e *exchange) wait(ctx context.Context, limit time.Duration) {
+	e.within(ctx, limit)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.answered && !e.ended && e.err == nil {

@@ -34,8 +34,11 @@ func Stdio(name string, start func(context.Context) (*Process, error)) *Target {
 }
 
 // settle is how long silence has to last behind the answer to a later request,
-// before it counts as silence.
-const settle = 40 * time.Millisecond
+// before it counts as silence: longer if that answer took long, for then the
+// server, or the machine, is busy.
+func settle(roundTrip time.Duration) time.Duration {
+	return min(max(40*time.Millisecond, 4*roundTrip), second)
+}
 
 // pipe is a link over the streams of a process.
 type pipe struct {
@@ -53,6 +56,7 @@ type pipe struct {
 	lost     []*message
 	garbage  []string
 	open     bool
+	spoken   bool
 	fences   int
 	stderr   []byte
 	errSize  int
@@ -152,6 +156,9 @@ func (l *pipe) impure(what string, line []byte) {
 
 func (l *pipe) line(line []byte, whole bool) {
 	m := newMessage(line)
+	l.mu.Lock()
+	l.spoken = l.spoken || m.v.is('{')
+	l.mu.Unlock()
 	switch {
 	case m.err != nil && !errors.Is(m.err, errMany) && !errors.Is(m.err, errDeep):
 		l.impure("a line that is not JSON", line)
@@ -279,6 +286,7 @@ func (l *pipe) fence(ctx context.Context, e *exchange) {
 	f.sent = r.encode(id)
 	l.byID[idKey(id)] = f
 	l.mu.Unlock()
+	began := time.Now()
 	l.send(f.sent)
 	if !f.await(ctx, func() bool { return f.answered }) {
 		l.forget(e)
@@ -290,7 +298,7 @@ func (l *pipe) fence(ctx context.Context, e *exchange) {
 		return
 	}
 	// What answers the message may be written by another thread of the server.
-	quiet, cancel := context.WithTimeout(ctx, settle)
+	quiet, cancel := context.WithTimeout(ctx, max(e.due, settle(time.Since(began))))
 	defer cancel()
 	e.await(quiet, func() bool { return e.answered })
 	l.forget(e)
@@ -312,6 +320,13 @@ func (l *pipe) strays() ([]*message, []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]*message(nil), l.lost...), append([]string(nil), l.garbage...)
+}
+
+// heard tells whether the process has said anything yet.
+func (l *pipe) heard() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.spoken
 }
 
 func (l *pipe) alive() bool {

@@ -12,7 +12,8 @@ import (
 // Options of a run. Zero values are replaced by the defaults named here.
 type Options struct {
 	Timeout  time.Duration // of one exchange; 5 s
-	Limit    time.Duration // of the whole run; 24 timeouts
+	Start    time.Duration // until a server that was just started or reached answers first; 30 s, or Timeout if that is more
+	Limit    time.Duration // of the run, from the first answer; 24 timeouts, and 16 times what that answer took
 	Strict   bool          // a SHOULD that does not hold counts as a failure
 	Only     []string      // ids; all
 	Call     []string      // tools to call beside those that say they are read-only; "*" means all
@@ -29,14 +30,14 @@ type run struct {
 	target   *Target
 	options  Options
 	timeout  time.Duration
+	start    time.Duration // of a connection that has not answered anything yet
+	silent   bool          // what is no request was met with silence for a whole timeout
 	link     link
 	ids      int
 	seen     []*exchange
 	survey   survey
 	lost     []*message // messages that belong to nothing, over all connections
 	garbage  []string
-	timeouts int
-	restarts int
 	provoked bool
 }
 
@@ -53,7 +54,6 @@ func (r *run) connect() error {
 		return nil
 	}
 	if r.link != nil {
-		r.restarts++
 		r.link.close()
 		r.keep(r.link)
 		r.link = nil
@@ -72,17 +72,15 @@ func Run(ctx context.Context, t *Target, o Options) (*Report, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * second
 	}
-	if o.Limit <= 0 {
-		o.Limit = 24 * o.Timeout
+	if o.Start <= 0 {
+		o.Start = max(30*second, o.Timeout)
 	}
 	chosen, err := choose(o.Only)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	limited, cancel := context.WithTimeout(ctx, o.Limit)
-	defer cancel()
-	r := &run{ctx: limited, target: t, options: o, timeout: o.Timeout}
+	r := &run{ctx: ctx, target: t, options: o, timeout: o.Timeout, start: o.Start}
 	defer func() {
 		if r.link != nil {
 			r.link.close()
@@ -93,6 +91,12 @@ func Run(ctx context.Context, t *Target, o Options) (*Report, error) {
 		report.Took = time.Since(began)
 		return report, err
 	}
+	if o.Limit <= 0 { // some checks begin afresh
+		o.Limit = 24*o.Timeout + 16*time.Since(began)
+	}
+	limited, cancel := context.WithTimeout(ctx, o.Limit)
+	defer cancel()
+	r.ctx = limited
 	r.look()
 	if len(o.Only) == 0 {
 		chosen = slices.DeleteFunc(chosen, func(c *check) bool { return c.on&t.kind == 0 })
@@ -142,14 +146,29 @@ func choose(only []string) ([]*check, error) {
 	return list, nil
 }
 
-// preflight finds out whether there is a server of this revision at all.
+// preflight finds out whether there is a server of this revision at all. A cold
+// server takes its time, so that silence means something only after Start.
 func (r *run) preflight(report *Report) error {
+	began := time.Now()
 	if err := r.connect(); err != nil {
 		return err
 	}
 	p := r.probe(&check{id: "hello", on: everywhere})
 	defer p.finish()
-	hello := p.ask(methodDiscover, "")
+	hello := p.start(request{method: methodDiscover})
+	hello.within(r.ctx, r.timeout)
+	old := (*exchange)(nil)
+	if !hello.over() {
+		// It may wait for the handshake of an earlier revision, or still load.
+		old = p.startOn(p.fresh(), legacy())
+		rest, cancel := context.WithTimeout(r.ctx, r.start-r.timeout)
+		awaitEither(rest, hello, old)
+		cancel()
+		hello.within(r.ctx, min(r.timeout, r.start-time.Since(began)))
+	}
+	hello.wait(r.ctx, 0)
+	// Later connections are given what the first one took, several times over.
+	r.start = min(r.start, max(r.timeout, 4*time.Since(began)))
 	if hello.result() != nil {
 		return nil
 	}
@@ -165,7 +184,10 @@ func (r *run) preflight(report *Report) error {
 	}
 	// Both eras may be silent about the other one: a server with a handshake
 	// answers it.
-	old := p.sendOn(p.fresh(), legacy())
+	if old == nil {
+		old = p.sendOn(p.fresh(), legacy())
+	}
+	old.wait(r.ctx, 0)
 	if v := old.result().at("protocolVersion").str(); v != "" && v != revision {
 		report.Legacy = clip(v, 40)
 		return nil

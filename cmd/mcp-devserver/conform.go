@@ -53,7 +53,7 @@ func (c *command) conform() *cobra.Command {
 	flags.StringVar(&f.explain, "explain", "", "run one check and show what was sent and what came back")
 	flags.BoolVar(&f.list, "list", false, "list the checks and run none")
 	flags.StringSliceVar(&f.call, "call", nil, "also call these tools, which do not say that they are read-only; * means all")
-	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "time for one answer; the whole run gets 24 times as much")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "time for one answer; the first one gets 30s if that is more, the whole run 24 times as much")
 	flags.StringVar(&f.format, "format", "text", "text, json, junit or html")
 	return cmd
 }

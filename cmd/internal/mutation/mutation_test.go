@@ -110,6 +110,11 @@ func TestMutants(t *testing.T) {
 		want := append(slices.Clone(m.red), m.also...)
 		slices.Sort(want)
 		got := reds(r)
+		if m.hangs && !slices.Equal(got, want) {
+			// On a busy machine the short patience may end before an answer.
+			r = judge(t, m.target(t, set), patience)
+			got = reds(r)
+		}
 		if slices.Equal(got, want) {
 			continue
 		}
