@@ -23,6 +23,13 @@ var deniedNames = []struct{ trick, name, rule string }{
 	{"named stream", ".env:x", ".env"},
 	{"stream with a dot", ".env.:x", ".env.*"},
 	{"stream of a folder", ".git::$INDEX_ALLOCATION/config", ".git"},
+	{"version", ".env;1", ".env"},
+	{"version without a number", ".env;", ".env"},
+	{"two versions", ".env;1;2", ".env"},
+	{"version with a dot", ".env.;1", ".env.*"},
+	{"version of a stream", ".env;1:x", ".env"},
+	{"version of a key", "deploy/SERVER.PEM;3", "*.pem"},
+	{"version in a path rule", ".docker/config.json;1", ".docker/config.json"},
 	{"short name", "ENV~1", ".env"},
 	{"short name, lower case", "env~2", ".env"},
 	{"short name of a variant", "ENV~1.LOC", ".env.*"},
@@ -34,7 +41,7 @@ var deniedNames = []struct{ trick, name, rule string }{
 	{"short name of a wildcard", "SERVIC~1.JSO", "service-account*.json"},
 	{"short name of an extension", "MYSTOR~1.KEY", "*.key"},
 	{"short name of a long extension", "STATE~1.TFS", "*.tfstate*"},
-	{"short name of a key store", "X~1.KDB", "*.kdbx"},
+	{"short name of a key store", "X~1.KDB", "*.kdb"},
 	{"short name in a path rule", "CONFIG~1/GCLOUD/x", ".config/gcloud"},
 	{"full width stop", "．env", ".env"},
 	{"full width letters", ".ｅｎｖ", ".env"},
@@ -74,6 +81,17 @@ var deniedNames = []struct{ trick, name, rule string }{
 	{"overlong", strings.Repeat("x", 300) + ".pem", "*.pem"},
 	{"example of a variant", ".env.local.example", ".env.*"},
 	{"example with a stream", ".env:.example", ".env"},
+	{"for a service", "deploy/production.env", "*.env"},
+	{"for a service, upper case", "PROD.ENV", "*.env"},
+	{"of a shell", ".envrc", ".envrc"},
+	{"of a shell, below", "a/.EnvRC.local", ".envrc.local"},
+	{"of a cluster", "deploy/kubeconfig", "kubeconfig"},
+	{"of a cluster, named", "prod.kubeconfig", "*.kubeconfig"},
+	{"of age", "home/.config/sops/age/keys.txt", "sops/age"},
+	{"of age, by ending", "team.agekey", "*.agekey"},
+	{"of a package manager", ".cargo/credentials.toml", ".cargo/credentials.toml"},
+	{"of an application", "client_secret_1.apps.json", "client_secret*.json"},
+	{"of a vault", ".vault_pass.txt", ".vault_pass*"},
 	{"invalid UTF-8 behind", ".env\xff/.env", ".env"},
 }
 
@@ -81,6 +99,7 @@ var allowedNames = []string{
 	".environment.md", ".gitignore", ".gitattributes", ".gitmodules", ".github/x.yml", ".gitlab-ci.yml", ".env.example", ".env.sample", ".env.template",
 	".env.dist", ".ENV.EXAMPLE", "id_rsa.pub", "id_ed25519.pub", "id_ed25519_work.pub", "env", "env.go", "src/env~/x", ".envrc.md", "keys.go", "a.pem.md",
 	"pem", "key", ".docker/Dockerfile", "docker/config.json", ".config/app.toml", "gcloud", "config.json", "credentials.go", "service.json",
+	"example.env", "docker/sample.env", "app.ENV.go", ".envrc.example", "x;1", "a;b.go", "kubeconfig.go", "age/x", "auth.json", "secrets.toml", "credentials.toml", "keys.txt",
 	"git", "history.md", "x_history", "git~", "a~1", "GITHUB~1", "GITIGN~1", "x:y", "...", " ", "ünï/．gitignore", "aws.md", "terraform.tf", "", ".", "a/./b", "vars.tfvars",
 }
 
@@ -256,7 +275,7 @@ func FuzzDenied(f *testing.F) {
 		if name == "" || strings.HasSuffix(name, "/") {
 			return
 		}
-		decorated := []string{name + ".", name + " ", name + ":x", "a/" + name, name + "/x"}
+		decorated := []string{name + ".", name + " ", name + ":x", name + ";1", "a/" + name, name + "/x"}
 		if strings.ToLower(strings.ToUpper(name)) == name {
 			decorated = append(decorated, strings.ToUpper(name))
 		}

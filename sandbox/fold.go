@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,8 +11,8 @@ import (
 
 // Names are compared in a folded form, so that a spelling which some file
 // system takes for the same name (other case, full-width letters, invisible
-// characters, a trailing dot or space, an alternate data stream, an 8.3 short
-// name) cannot pass a rule. A folded name is lower case, in compatibility
+// characters, a trailing dot or space, an alternate data stream, the number of a
+// version, an 8.3 short name) cannot pass a rule. A folded name is lower case, in compatibility
 // composition, and has no trailing dot, space or tilde.
 
 // foldBuf is room for one folded name; ordinary names need no more.
@@ -66,15 +67,20 @@ func trimTail(b []byte) []byte {
 	return b
 }
 
-// beforeStream cuts an alternate data stream (".env::$DATA") off a folded
-// name.
-func beforeStream(b []byte) ([]byte, bool) {
-	for i := 1; i < len(b); i++ {
-		if b[i] == ':' {
-			return trimTail(b[:i]), true
-		}
+// beforeStream cuts an alternate data stream (".env::$DATA") and a number of a
+// version (".env;1") off a folded name.
+func beforeStream(b []byte) (cut []byte, ok bool) {
+	cut = b
+	if i := bytes.IndexByte(b, ':'); i > 0 {
+		cut, ok = trimTail(b[:i]), true
 	}
-	return b, false
+	for {
+		i := bytes.LastIndexByte(cut, ';')
+		if i <= 0 || len(bytes.TrimRight(cut[i+1:], "0123456789")) > 0 {
+			return cut, ok
+		}
+		cut, ok = trimTail(cut[:i]), true
+	}
 }
 
 // shortName splits a folded 8.3 name ("git~1", "creden~1.jso") into stem and

@@ -3,6 +3,7 @@ package app
 import (
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -241,6 +242,8 @@ var refusals = []refusal{
 			return one(Problem{Setting: "MCP_GIT__BINARY", Found: strconv.Quote(c.GitBinary), Why: "not an absolute path", Do: "name the program in full"})
 		case f.git.path == "":
 			return one(Problem{Setting: "MCP_GIT__BINARY", Found: strconv.Quote(c.GitBinary), Why: "not a program that can be run", Do: "name git, or set MCP_GIT__ENABLED=false"})
+		case f.git.script:
+			return one(Problem{Setting: "MCP_GIT__BINARY", Found: strconv.Quote(c.GitBinary), Why: "a script or a file of another system, which would run an interpreter", Do: "name the program itself, or set MCP_GIT__ENABLED=false"})
 		}
 		return nil
 	}},
@@ -255,8 +258,9 @@ var refusals = []refusal{
 		case !c.GitEnabled:
 		case f.git.path == "":
 			return one(Problem{Setting: "MCP_GIT__ENABLED", Why: "git was not found", Do: "install git or set false"})
-		case f.git.script:
-			return one(Problem{Setting: "MCP_GIT__BINARY", Why: "git is a wrapper script, which would run an interpreter", Do: "name the program itself"})
+		case f.git.script && c.GitBinary == "":
+			return one(Problem{Setting: "MCP_GIT__BINARY", Why: "the git on PATH is a wrapper script, which would run an interpreter", Do: "name the program itself"})
+		case f.git.script: // refused above
 		case f.git.version[0] < 2 || f.git.version[0] == 2 && f.git.version[1] < 36:
 			return one(Problem{Setting: "MCP_GIT__BINARY", Found: fmt.Sprintf("git %d.%d", f.git.version[0], f.git.version[1]), Why: "older than 2.36, which cannot read many objects in one run (cat-file --batch-command)", Do: "install a newer git or set MCP_GIT__ENABLED=false"})
 		}
@@ -387,15 +391,19 @@ func gitVersion(path string) (v [2]int) {
 	return v
 }
 
+// script reports that a file is no program of the system's own format.
 func script(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return true
 	}
 	defer f.Close()
-	var head [2]byte
-	n, _ := f.Read(head[:])
-	return n == 2 && head == [2]byte{'#', '!'}
+	var head [4]byte
+	n, _ := io.ReadFull(f, head[:])
+	if runtime.GOOS == "linux" {
+		return string(head[:n]) != "\x7fELF"
+	}
+	return n < 2 || string(head[:2]) == "#!"
 }
 
 func resolved(path string) string {

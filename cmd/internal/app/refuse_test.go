@@ -3,6 +3,7 @@ package app
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -87,8 +88,12 @@ func TestRefusals(t *testing.T) {
 		"proxy-names":   {func(c *Config, f *facts) { c.TrustedProxies = []string{"10.0.0.1", "10.0.0.0/8", "proxy.internal"} }},
 		"no-rate-limit": {func(c *Config, f *facts) { c.RateLimit = false }},
 		"chatty-log":    {func(c *Config, f *facts) { c.LogLevel = "debug" }},
-		"git-binary":    {func(c *Config, f *facts) { c.GitBinary = "git" }, func(c *Config, f *facts) { c.GitBinary, f.git.path = "/no/git", "" }},
-		"git-inside":    {func(c *Config, f *facts) { f.git.path = filepath.Join(ws, "git") }},
+		"git-binary": {
+			func(c *Config, f *facts) { c.GitBinary = "git" },
+			func(c *Config, f *facts) { c.GitBinary, f.git.path = "/no/git", "" },
+			func(c *Config, f *facts) { c.GitBinary, f.git.script = "/usr/bin/git", true },
+		},
+		"git-inside": {func(c *Config, f *facts) { f.git.path = filepath.Join(ws, "git") }},
 		"git": {
 			func(c *Config, f *facts) { f.git.path = "" },
 			func(c *Config, f *facts) { f.git.script = true },
@@ -167,9 +172,22 @@ func TestFindGit(t *testing.T) {
 		t.Errorf("the machine's git: %+v", g)
 	}
 	wrapper := filepath.Join(t.TempDir(), "git")
-	os.WriteFile(wrapper, []byte("#!/bin/sh\nexit 0\n"), 0o755)
-	if g := findGit(wrapper); !g.script {
-		t.Error("a wrapper script must be told")
+	for _, text := range []string{"#!/bin/sh\nexit 0\n", "exit 0\n", "#!", ""} {
+		if text == "exit 0\n" && runtime.GOOS != "linux" {
+			continue
+		}
+		os.WriteFile(wrapper, []byte(text), 0o755)
+		g := findGit(wrapper)
+		if !g.script {
+			t.Errorf("%q is taken for a program", text)
+		}
+		// Named by the operator it refuses the start, whatever the environment.
+		c := &Config{GitEnabled: true, GitBinary: wrapper}
+		for _, r := range refusals {
+			if r.id == "git-binary" && (!r.always || len(r.check(c, &facts{git: g})) == 0) {
+				t.Errorf("%q does not refuse the start", text)
+			}
+		}
 	}
 	if g := findGit(filepath.Join(t.TempDir(), "none")); g.path != "" {
 		t.Error("a missing program was found")

@@ -122,6 +122,7 @@ var fixedEnv = []string{
 	"HOME=/dev/null",
 	"XDG_CONFIG_HOME=/dev/null",
 	"LC_ALL=C",
+	"TZ=UTC0", // any other makes the C library look for files of time zones
 	"GIT_CONFIG_NOSYSTEM=1",
 	"GIT_CONFIG_GLOBAL=/dev/null",
 	"GIT_ATTR_NOSYSTEM=1",

@@ -78,7 +78,7 @@ func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
 	}
 	want := map[string]string{
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_ATTR_NOSYSTEM": "1", "GIT_OPTIONAL_LOCKS": "0",
-		"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": "",
+		"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "TZ": "UTC0", "GIT_ALLOW_PROTOCOL": "",
 	}
 	for k, v := range want {
 		if g, ok := got[k]; !ok || g != v {
