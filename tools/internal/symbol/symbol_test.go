@@ -226,10 +226,16 @@ func TestLinear(t *testing.T) {
 			if lang == "php" {
 				src = "<?php " + src
 			}
-			start := time.Now()
-			Parse(lang, src)
-			if d := time.Since(start); d > 3*time.Second {
-				t.Errorf("%s: %s: %v for %d bytes", lang, trick, d, size)
+			best := time.Hour
+			for range 3 {
+				start := time.Now()
+				Parse(lang, src)
+				if best = min(best, time.Since(start)); best < 3*time.Second {
+					break
+				}
+			}
+			if best > 3*time.Second {
+				t.Errorf("%s: %s: %v for %d bytes", lang, trick, best, size)
 			}
 		}
 	}
