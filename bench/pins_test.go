@@ -31,12 +31,12 @@ func TestWalkAllocations(t *testing.T) {
 	}
 }
 
-// TestWalkTime pins the processor time of the walk that reads a 10 KiB file: the
-// least of many rounds is at most 200 µs. On a machine that is slow or busy with
-// something else even the least is no measure; there the walk may take three
-// times what reading and quoting the same file takes in the same rounds.
+// TestWalkTime pins the processor time of the walk that reads a 10 KiB file, all
+// threads together: the least of the rounds is at most 200 µs. Processor time does
+// not count what other programs use; they slow the caches down in some rounds, not
+// in all. A round is long enough to hold its share of garbage collections.
 func TestWalkTime(t *testing.T) {
-	const most, perRound, times = 200 * time.Microsecond, 200, 3
+	const most, perRound, rounds, atLeast = 200 * time.Microsecond, 500, 60, 8
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command sets it
 	l := server(t)
 	var message []byte
@@ -54,15 +54,15 @@ func TestWalkTime(t *testing.T) {
 		return (cpu(t) - start) / perRound
 	}
 	walk, bare := time.Hour, time.Hour
-	for range 40 {
-		walk = min(walk, round(func() { ask(t, l, message) }))
-		bare = min(bare, round(func() { floor(t, path) }))
-		if walk < most/2 {
+	for n := range rounds {
+		if n >= atLeast && walk <= most {
 			break
 		}
+		walk = min(walk, round(func() { ask(t, l, message) }))
+		bare = min(bare, round(func() { floor(t, path) }))
 	}
-	t.Logf("%v of processor time, %.1f times the floor of %v", walk, float64(walk)/float64(bare), bare)
-	if walk > most && walk > times*bare {
+	t.Logf("%v of processor time; reading and quoting the same file alone takes %v", walk, bare)
+	if walk > most {
 		t.Errorf("a walk takes %v of processor time, pinned at %v", walk, most)
 	}
 }

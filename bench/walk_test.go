@@ -80,7 +80,7 @@ var walks = []struct {
 	{"discover", request(wire.MethodDiscover, ""), 24},
 	{"list", request(wire.MethodList, ""), 30},
 	{"denial", request(wire.MethodCall, `"name":"read_file","arguments":{"path":"../x"}`), 60},
-	{"read 10 KiB", request(wire.MethodCall, `"name":"read_file","arguments":{"path":"ten.go"}`), 75},
+	{"read 10 KiB", request(wire.MethodCall, `"name":"read_file","arguments":{"path":"ten.go"}`), 68},
 	{"read one line", request(wire.MethodCall, `"name":"read_file","arguments":{"path":"ten.go","start_line":40,"end_line":40}`), 90},
 	{"list_directory", request(wire.MethodCall, `"name":"list_directory","arguments":{}`), 115},
 	// Most of these are for naming the function around a match.

@@ -76,6 +76,7 @@ type readFileOut struct {
 	lossy        bool
 	cut          []int
 	text         answer.Ref
+	open         bool // text ends without a newline
 	numbers      bool
 }
 
@@ -178,6 +179,9 @@ func (o *readFileOut) Body(j *answer.JSON, p *answer.Prose) {
 		p.Numbered(o.text, o.first)
 	default:
 		p.Text(o.text)
+		if o.open {
+			p.Word("\n")
+		}
 	}
 }
 
@@ -325,7 +329,7 @@ func readText(ctx context.Context, c *Call, in *readFileIn, o *readFileOut, r io
 	if len(o.cut) > 0 {
 		shown = seen(shown)
 	}
-	o.text = c.Texts.Content(shown, o.path, first)
+	o.text, o.open = c.Texts.Content(shown, o.path, first), !strings.HasSuffix(shown.Raw, "\n")
 	o.Complete = o.last == wanted && len(o.cut) == 0
 	if o.last < wanted {
 		o.Stopped = "limit"
@@ -377,8 +381,8 @@ type window struct {
 	mixed   bool   // out is used
 }
 
-// text returns the lines taken, each ended by a newline. Mostly it is one piece
-// of the region.
+// text returns the lines taken, each ended by a newline, except that the last line
+// of a file may lack one. Mostly it is one piece of the region.
 func (w *window) text() secrets.Text {
 	if w.mixed {
 		return w.out.text()
@@ -431,7 +435,9 @@ func (w *window) take() error {
 			}
 			cost = answer.Cost(piece)
 		}
-		if shown < end || next != end+1 {
+		// The last line of a file may lack its newline and still be taken as it is.
+		asIs := shown == end && (next == end+1 || next == end && w.rest == nil)
+		if !asIs {
 			w.mix()
 		}
 		if w.mixed {

@@ -3,6 +3,7 @@ package answer
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -29,14 +30,13 @@ func escaped(r rune) bool {
 }
 
 // characters counts the characters of b, which is valid UTF-8: the bytes that
-// continue none. Eight bytes at a time, because both halves of every answer are
+// continue none. Many bytes at a time, because both halves of every answer are
 // counted.
 func characters(b []byte) int {
 	n := len(b)
-	for len(b) >= 8 {
-		x := binary.LittleEndian.Uint64(b)
-		n -= bits.OnesCount64(x >> 7 &^ (x >> 6) & 0x0101010101010101)
-		b = b[8:]
+	for len(b) >= 32 {
+		n -= bits.OnesCount64(follow(b) | follow(b[8:])<<1 | follow(b[16:])<<2 | follow(b[24:])<<3)
+		b = b[32:]
 	}
 	for _, c := range b {
 		if c&0xC0 == 0x80 {
@@ -46,10 +46,44 @@ func characters(b []byte) int {
 	return n
 }
 
+// follow marks, by the lowest bits, which of eight bytes continue a character.
+func follow(b []byte) uint64 {
+	x := binary.LittleEndian.Uint64(b)
+	return x >> 7 &^ (x >> 6) & 0x0101010101010101
+}
+
+// load reads eight bytes of s, the first of them lowest.
+func load(s string, i int) uint64 {
+	b := s[i : i+8]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// special marks, by their highest bits, the bytes of x that are not plain: control
+// characters, the quote, the backslash, DEL, and all beyond ASCII. Bytes above the
+// lowest marked one may be marked without reason.
+func special(x uint64) uint64 {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	quote, back := x^ones*'"', x^ones*'\\'
+	return ((x-ones*0x20)&^x | (quote-ones)&^quote | (back-ones)&^back | (x + ones) | x) & high
+}
+
 // escapedLen counts the characters of s inside a JSON string.
 func escapedLen(s string) int {
 	n := len(s)
 	for i := 0; i < len(s); i++ {
+		for i+8 <= len(s) {
+			m := special(load(s, i))
+			if m == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(m) >> 3
+			break
+		}
+		if i == len(s) {
+			break
+		}
 		switch escapes[s[i]] {
 		case 0:
 			if s[i]&0xC0 == 0x80 {
@@ -70,33 +104,57 @@ func escapedLen(s string) int {
 
 const hex = "0123456789abcdef"
 
+// room is what appendString keeps free beside the rest of the text: eight bytes that
+// are stored before it is known how many of them count, and the longest escape.
+const room = 8 + 6
+
 // appendString appends s, which is valid UTF-8, inside a JSON string, without
-// the quotes.
+// the quotes. Eight bytes are stored at a time; those from the first that needs an
+// escape on are overwritten.
 func appendString(dst []byte, s string) []byte {
-	from := 0
-	for i := 0; i < len(s); i++ {
+	dst = slices.Grow(dst, len(s)+room)
+	n, buf := len(dst), dst[:cap(dst)]
+	for i := 0; i < len(s); {
+		if i+8 <= len(s) {
+			x := load(s, i)
+			binary.LittleEndian.PutUint64(buf[n:], x)
+			m := special(x)
+			if m == 0 {
+				i, n = i+8, n+8
+				continue
+			}
+			k := bits.TrailingZeros64(m) >> 3
+			i, n = i+k, n+k
+		}
 		c := s[i]
 		kind := escapes[c]
-		if kind == 0 {
-			continue
-		}
 		size := 1
 		r := rune(c)
 		if kind == 3 {
 			if r, size = utf8.DecodeRuneInString(s[i:]); !escaped(r) {
-				continue
+				kind, size = 0, 1
 			}
 		}
-		dst = append(dst, s[from:i]...)
-		if kind == 1 {
-			dst = append(dst, '\\', short(c))
-		} else {
-			dst = append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+		switch kind {
+		case 0:
+			buf[n] = c
+			n++
+			i++
+			continue
+		case 1:
+			buf[n], buf[n+1] = '\\', short(c)
+			n += 2
+		default:
+			copy(buf[n:], []byte{'\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15]})
+			n += 6
 		}
-		i += size - 1
-		from = i + 1
+		i += size
+		if len(buf)-n < len(s)-i+room {
+			dst = slices.Grow(buf[:n], len(s)-i+max(room, len(s)>>4))
+			buf = dst[:cap(dst)]
+		}
 	}
-	return append(dst, s[from:]...)
+	return buf[:n]
 }
 
 // short is the letter of a two-character escape.

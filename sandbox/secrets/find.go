@@ -44,8 +44,11 @@ func Find(s string) []Span {
 // processor idle. What the lanes find is handled in the order of the text.
 const (
 	lanes   = 4
-	laneLen = 4 << 10
+	laneLen = 4 << 10 // at most
 	block   = lanes * laneLen
+	// A lane first reads as many bytes as the longest keyword has; below this many
+	// of its own that is not worth it.
+	shortLane = 96
 )
 
 // sighting is a place where a keyword ends, with the state that says which.
@@ -59,14 +62,19 @@ func (f *finder) scan(e *compiled) {
 	next, class, first := m.next, &m.class, m.firstHit
 	state := uint32(0)
 	base := 0
-	for ; base+block <= len(s); base += block {
-		s0, s1 := s[base:base+laneLen], s[base+laneLen:base+2*laneLen]
-		s2, s3 := s[base+2*laneLen:base+3*laneLen], s[base+3*laneLen:base+block]
+	for {
+		n := min((len(s)-base)/lanes, laneLen)
+		if n < shortLane {
+			break
+		}
+		s0, s1 := s[base:base+n], s[base+n:base+2*n]
+		s2, s3 := s[base+2*n:base+3*n], s[base+3*n:base+4*n]
 		// A state is the longest end of the text that begins a keyword, so a lane
 		// knows its own after as many bytes as a keyword has.
 		a, b, c, d := state, m.after(s0), m.after(s1), m.after(s2)
 		f0, f1, f2, f3 := f.seen[0][:0], f.seen[1][:0], f.seen[2][:0], f.seen[3][:0]
-		for i := range laneLen {
+		s1, s2, s3 = s1[:len(s0)], s2[:len(s0)], s3[:len(s0)]
+		for i := range len(s0) {
 			a = next[a|class[s0[i]]]
 			b = next[b|class[s1[i]]]
 			c = next[c|class[s2[i]]]
@@ -79,13 +87,13 @@ func (f *finder) scan(e *compiled) {
 				f0 = append(f0, sighting{at, a})
 			}
 			if b >= first {
-				f1 = append(f1, sighting{at + laneLen, b})
+				f1 = append(f1, sighting{at + n, b})
 			}
 			if c >= first {
-				f2 = append(f2, sighting{at + 2*laneLen, c})
+				f2 = append(f2, sighting{at + 2*n, c})
 			}
 			if d >= first {
-				f3 = append(f3, sighting{at + 3*laneLen, d})
+				f3 = append(f3, sighting{at + 3*n, d})
 			}
 		}
 		state = d
@@ -97,6 +105,7 @@ func (f *finder) scan(e *compiled) {
 				}
 			}
 		}
+		base += lanes * n
 	}
 	for i := base; i < len(s); i++ {
 		state = next[state|class[s[i]]]

@@ -1,6 +1,9 @@
 package untrusted
 
-import "strings"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // A phrase is a row of words with gaps: what a signal sounds like in English.
 //
@@ -314,10 +317,51 @@ func lookup(w string) int {
 		b[n] = w[i] | 0x20
 		n++
 	}
-	if v, ok := vocabulary[string(b[:n])]; ok {
-		return v
+	word := packed{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
+	for at := word.hash(); ; at++ {
+		e := &numbers[at%tableSize]
+		if e.number == 0 {
+			return -1
+		}
+		if e.word == word {
+			return int(e.number) - 1
+		}
 	}
-	return -1
+}
+
+// packed is a word of at most 16 letters; no word of the vocabulary is longer.
+type packed [2]uint64
+
+func (p packed) hash() uint64 {
+	x := (p[0] ^ p[1]*0x9E3779B97F4A7C15) * 0xD6E8FEB86659FD93
+	return x >> 48
+}
+
+// numbers is the vocabulary as a table with free places behind taken ones: a third of
+// the cost of a map, for words that mostly are not in it.
+const tableSize = 2048
+
+var numbers [tableSize]struct {
+	word   packed
+	number uint16 // 1 + the word's; 0: free
+}
+
+func index(vocabulary map[string]int) {
+	if 2*len(vocabulary) > tableSize {
+		panic("untrusted: the table of words is too small")
+	}
+	for w, n := range vocabulary {
+		var b [16]byte
+		if copy(b[:], w) < len(w) {
+			panic("untrusted: the word " + w + " is too long")
+		}
+		word := packed{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
+		at := word.hash()
+		for numbers[at%tableSize].number != 0 {
+			at++
+		}
+		numbers[at%tableSize].word, numbers[at%tableSize].number = word, uint16(n+1)
+	}
 }
 
 // isLetter includes every byte of a character without ASCII likeness.

@@ -84,6 +84,7 @@ var (
 )
 
 func init() {
+	index(vocabulary)
 	for c := range 256 {
 		if isLetter(byte(c)) {
 			kindOf[c] = letter
@@ -166,7 +167,8 @@ func (sc *scanner) word(from, to int) {
 			to++
 		}
 	}
-	if may := begins(lookup(s[from:to])); len(may) > 0 {
+	n := lookup(s[from:to])
+	if may := begins(n); len(may) > 0 {
 		prev := sc.wordBefore(from)
 		for _, k := range may {
 			p := &phrases[k]
@@ -178,7 +180,7 @@ func (sc *scanner) word(from, to int) {
 			}
 		}
 	}
-	sc.special(from, to)
+	sc.special(from, to, n)
 }
 
 // wordBefore returns the number of the word in front of s[i], −1 when there is none.

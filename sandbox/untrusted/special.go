@@ -2,8 +2,9 @@ package untrusted
 
 import "strings"
 
-// special handles words that begin something other than a row of words.
-func (sc *scanner) special(from, to int) {
+// special handles words that begin something other than a row of words; n is the
+// number of the word.
+func (sc *scanner) special(from, to, n int) {
 	s := sc.s
 	w := s[from:to]
 	switch {
@@ -33,7 +34,7 @@ func (sc *scanner) special(from, to int) {
 	case is(w, "id"):
 		sc.keyFile(from, to)
 	default:
-		if n := lookup(w); sendSet.has(n) && !(to < len(s) && s[to] == '=') { // EMAIL=… assigns
+		if sendSet.has(n) && !(to < len(s) && s[to] == '=') { // EMAIL=… assigns
 			if prev := sc.wordBefore(from); !neverSet.has(prev) {
 				sc.sendTo(from, to)
 			}
