@@ -61,8 +61,11 @@ func New(t testing.TB, lines string) *Fixture {
 		Limits:    tools.DefaultLimits(),
 		Memory:    tools.NewMemory(48<<20, time.Second),
 		Gitignore: true,
-		Git:       tools.GitOptions{Enabled: true, Binary: GitBinary(), Timeout: 10 * time.Second, MaxCommits: 200, MaxOutputBytes: 8 << 20},
+		Git:       tools.GitOptions{Enabled: true, Binary: GitBinary(), MaxCommits: 200, MaxOutputBytes: 8 << 20},
 	}
+	// A busy machine is no part of what a test compares. Tests of these limits set their own.
+	f.Env.Limits.MatchTimeout, f.Env.Limits.SearchDeadline = time.Minute, time.Minute
+	f.Env.Git.Timeout = time.Minute
 	return f
 }
 
