@@ -187,20 +187,24 @@ func kindOf(dtype byte) Kind {
 	return KindOther
 }
 
+func (d *Dir) lstat(name string) (m meta, err error) {
+	err = d.fd.use(func(fd int) (err error) {
+		m, err = lstatAt(fd, name)
+		return err
+	})
+	m.Path = join(d.path, name)
+	return m, err
+}
+
 // Stat tells what name is, without following it.
 func (d *Dir) Stat(name string) (Info, error) {
 	if err := d.check(name); err != nil {
 		return Info{}, err
 	}
-	var m meta
-	err := d.fd.use(func(fd int) (err error) {
-		m, err = lstatAt(fd, name)
-		return err
-	})
+	m, err := d.lstat(name)
 	if err != nil {
 		return Info{}, d.refuse(name, err)
 	}
-	m.Path = join(d.path, name)
 	return m.Info, nil
 }
 

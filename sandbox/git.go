@@ -7,13 +7,19 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // GitDoor looks at the few files of git's own layout that tell where a
 // repository keeps its data. The denylist withholds .git from every tool; this
 // door is the one exception, and it is narrow: Read opens only the names in
 // gitFiles, Symref tells only the name of a ref, and no link is followed.
-type GitDoor struct{ ws *Workspace }
+type GitDoor struct {
+	ws *Workspace
+	at string // the folder that Look last looked into
+	in *Dir   // open; nil when it could not be opened
+	no error  // why not
+}
 
 // ErrOutside says that a name leads out of the root, or through a link.
 var ErrOutside = errors.New("leads outside the workspace")
@@ -28,7 +34,14 @@ var gitFiles = map[string]bool{
 func (w *Workspace) GitDoor() (*GitDoor, error) { return &GitDoor{ws: w}, nil }
 
 // Close closes the door.
-func (g *GitDoor) Close() error { return nil }
+func (g *GitDoor) Close() error {
+	if g.in == nil {
+		return nil
+	}
+	in := g.in
+	g.in, g.at = nil, ""
+	return in.Close()
+}
 
 // Stat tells what rel (relative to the root) is and which user owns it (-1 where
 // the system has no users). A link anywhere in rel is ErrOutside: git resolves
@@ -86,20 +99,61 @@ func (g *GitDoor) lookup(rel string) (meta, error) {
 // Entries lists a folder of git's layout: what each name is, links not followed.
 // Errors as for Stat.
 func (g *GitDoor) Entries(rel string) ([]Entry, error) {
-	m, err := g.lookup(rel)
+	d, err := g.folder(rel)
 	if err != nil {
-		return nil, gitError(err)
-	}
-	if m.Kind != KindDirectory {
-		return nil, fs.ErrNotExist
-	}
-	d, err := g.ws.openDirBeneath(&m)
-	if err != nil {
-		return nil, gitError(err)
+		return nil, err
 	}
 	defer d.Close()
 	entries, _, err := d.Entries(0)
 	return entries, err
+}
+
+// Look is what the system says of a name, links not followed.
+type Look struct {
+	Kind     Kind
+	Perm     uint32 // permission bits
+	Size     int64  // bytes
+	Ino      uint64 // 0 where the system has none
+	Modified time.Time
+	Changed  time.Time // zero where the system does not tell
+}
+
+// Look tells what a name of the work tree is, for comparing with what the index
+// remembers of it. Folders are opened on the way, and nothing else; no link is
+// followed; no rule of the denylist applies, for git tells of every name whether
+// it differs. Errors as for Stat. It is quick for names of one folder in a row,
+// and not safe for concurrent use.
+func (g *GitDoor) Look(rel string) (Look, error) {
+	dir, name := path.Split(rel)
+	if dir = path.Clean(dir); path.Join(dir, name) != rel || !singleName(name) {
+		return Look{}, ErrOutside // not a name that git could have written
+	}
+	if dir != g.at {
+		_ = g.Close()
+		g.at = dir
+		g.in, g.no = g.folder(dir)
+	}
+	if g.in == nil {
+		return Look{}, g.no
+	}
+	m, err := g.in.lstat(name)
+	if err != nil {
+		return Look{}, gitError(err)
+	}
+	return Look{Kind: m.Kind, Perm: m.perm, Size: m.Size, Ino: m.Ino, Modified: m.ModTime, Changed: m.changed}, nil
+}
+
+// folder opens a folder that no link leads to.
+func (g *GitDoor) folder(rel string) (*Dir, error) {
+	m, err := g.lookup(rel)
+	switch {
+	case err != nil:
+		return nil, gitError(err)
+	case m.Kind != KindDirectory:
+		return nil, fs.ErrNotExist
+	}
+	d, err := g.ws.openDirBeneath(&m)
+	return d, gitError(err)
 }
 
 // Blocks reports whether opening rel might wait for another process, or have an

@@ -20,6 +20,8 @@ type meta struct {
 	Info
 	special string // "pipe", "socket", "device" for KindOther
 	uid     int    // owner
+	perm    uint32 // permission bits
+	changed time.Time
 }
 
 func (m *meta) same(o *meta) bool { return m.Dev == o.Dev && m.Ino == o.Ino && m.Kind == o.Kind }
@@ -278,7 +280,7 @@ func metaOf(st *unix.Stat_t) meta {
 	m := meta{Info: Info{
 		Size: st.Size, ModTime: time.Unix(st.Mtim.Unix()),
 		Dev: uint64(st.Dev), Ino: st.Ino,
-	}, uid: int(st.Uid)}
+	}, uid: int(st.Uid), perm: st.Mode & 0o7777, changed: time.Unix(st.Ctim.Unix())}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
 		m.Kind = KindFile

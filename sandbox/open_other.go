@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // This is the portable door: os.Root keeps every name beneath the root, the
@@ -25,6 +26,8 @@ type meta struct {
 	Info
 	special string // "pipe", "socket", "device" for KindOther
 	uid     int    // owner, -1 where there is none
+	perm    uint32 // permission bits
+	changed time.Time
 	info    fs.FileInfo
 }
 
@@ -186,6 +189,7 @@ func (w *Workspace) openDirBeneath(want *meta) (*Dir, error) {
 func metaOf(info fs.FileInfo) meta {
 	m := meta{Info: Info{Size: info.Size(), ModTime: info.ModTime()}, info: info}
 	m.Dev, m.Ino, m.uid = owner(info)
+	m.perm, m.changed = uint32(info.Mode().Perm()), changeTime(info)
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		m.Kind = KindFile

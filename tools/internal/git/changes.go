@@ -100,38 +100,6 @@ func (r *Repo) IndexChanges(ctx context.Context, base string) ([]Change, error) 
 	return unmergedOnce(out), nil
 }
 
-// FileChanges lists what git believes to differ between the index and the work
-// tree. Git looks at file status only; a listed file may prove unchanged once
-// read. The new id is empty.
-//
-// Submodules are excluded by name: --ignore-submodules drops them from the
-// answer only, after git has looked for a repository there and has read its
-// HEAD, wherever a .git file in it leads.
-func (r *Repo) FileChanges(ctx context.Context) ([]Change, error) {
-	index, err := r.Index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	args := []string{"--"}
-	for _, e := range index {
-		if e.Mode == ModeGitlink && (e.Stage < 2 || args[len(args)-1] != excluding+e.Path) {
-			args = append(args, excluding+e.Path)
-		}
-	}
-	b, err := r.output(ctx, cmdDiffFiles, "", args...)
-	if err != nil {
-		return nil, r.failed(err)
-	}
-	var out []Change
-	if err := r.raw(b, func(c Change) { out = append(out, c) }); err != nil {
-		return nil, err
-	}
-	return unmergedOnce(out), nil
-}
-
-// excluding before a path keeps git from looking at it.
-const excluding = ":(top,literal,exclude)"
-
 // unmergedOnce sorts, and keeps of the several records of an unmerged path the
 // one that says so.
 func unmergedOnce(list []Change) []Change {
@@ -151,50 +119,6 @@ func boolInt(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// IndexEntry is one entry of the index; Stage is 0, or 1–3 for an unmerged path.
-type IndexEntry struct {
-	Mode  uint32
-	ID    string
-	Stage int
-	Path  string
-}
-
-// maxIndex bounds the listing of an index: about half a million paths.
-const maxIndex = 64 << 20
-
-// Index lists the index in path order, submodules included. It is read once.
-func (r *Repo) Index(ctx context.Context) ([]IndexEntry, error) {
-	if r.index != nil {
-		return r.index, nil
-	}
-	p, err := r.start(ctx, cmdLsFiles, "--")
-	if err != nil {
-		return nil, err
-	}
-	b, err := p.read(maxIndex)
-	if err != nil {
-		return nil, r.failed(err)
-	}
-	var out []IndexEntry
-	s := string(b)
-	for s != "" {
-		rec, rest, ok := strings.Cut(s, "\x00")
-		s = rest
-		meta, path, tab := strings.Cut(rec, "\t")
-		f := strings.Split(meta, " ")
-		if !ok || !tab || len(f) != 3 || !isID(f[1]) || len(f[2]) != 1 {
-			return nil, r.git.ws.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": 0})
-		}
-		var mode uint32
-		for _, d := range f[0] {
-			mode = mode<<3 | uint32(d-'0')&7
-		}
-		out = append(out, IndexEntry{mode, f[1], int(f[2][0] - '0'), path})
-	}
-	r.index = out
-	return out, nil
 }
 
 // Against combines what differs between a commit and the index with what

@@ -15,14 +15,13 @@ type command struct {
 	stdin bool // the request arrives on standard input, so limits precede it
 	why   string
 	alone bool // reads one file that is named, and no repository
-	own   bool // takes exclusions of submodules, made here, for pathspecs
 }
 
 // The table. Every command reads objects, refs or the index. None formats a
-// patch or a message, none opens the content of a work-tree file, none contacts
-// a remote. status, log, show, diff and ls-files -m are absent on purpose: each
-// of them runs programs that a repository names, or prints what the denylist
-// and the secret rules have not seen.
+// patch or a message, none looks at the work tree, none contacts a remote. status,
+// log, show, diff, diff-files and ls-files -m are absent on purpose: each of them
+// opens files of the work tree by name, runs programs that a repository names, or
+// prints what the denylist and the secret rules have not seen.
 var (
 	cmdCatFile = &command{name: "cat-file", args: []string{"--batch-command"}, stdin: true,
 		why: "sizes and bytes of objects named by full id"}
@@ -32,10 +31,8 @@ var (
 		why: "names, modes and blob ids that differ between two trees"}
 	cmdDiffIndex = &command{name: "diff-index", args: []string{"--cached", "-z", "--raw", "--no-abbrev", "--ignore-submodules=all"},
 		why: "names, modes and blob ids that differ between a tree and the index"}
-	cmdDiffFiles = &command{name: "diff-files", args: []string{"-z", "--raw", "--no-abbrev", "--ignore-submodules=all"}, own: true,
-		why: "names whose file status differs from the index"}
-	cmdLsFiles = &command{name: "ls-files", args: []string{"-s", "-z"},
-		why: "the index"}
+	cmdLsFiles = &command{name: "ls-files", args: []string{"-s", "-z", "--debug"},
+		why: "the index, and what it remembers of each file"}
 	cmdForEachRef = &command{name: "for-each-ref",
 		why: "branches and tags with their commits"}
 	cmdBlame = &command{name: "blame", args: []string{"--porcelain", "--no-textconv", "--no-ignore-revs-file"},
@@ -44,11 +41,13 @@ var (
 		why: "a checked revision to a full commit id; merge bases"}
 	cmdConfig = &command{name: "config", args: []string{"--list", "--includes", "--name-only", "-z"},
 		why: "names of keys, to switch drivers off by name"}
+	cmdConfigGet = &command{name: "config", args: []string{"--includes", "--type=bool", "--get"},
+		why: "whether a key is on, in a repository that keeps its configuration elsewhere"}
 	cmdConfigFile = &command{name: "config", args: []string{"--no-includes", "--list", "-z", "--file"}, alone: true,
 		why: "keys of one file, before a git runs that would open what it includes"}
 )
 
-var commands = []*command{cmdCatFile, cmdRevList, cmdDiffTree, cmdDiffIndex, cmdDiffFiles, cmdLsFiles, cmdForEachRef, cmdBlame, cmdRevParse, cmdConfig, cmdConfigFile}
+var commands = []*command{cmdCatFile, cmdRevList, cmdDiffTree, cmdDiffIndex, cmdLsFiles, cmdForEachRef, cmdBlame, cmdRevParse, cmdConfig, cmdConfigGet, cmdConfigFile}
 
 // globalArgs precede every subcommand.
 var globalArgs = []string{"--no-pager", "--literal-pathspecs", "--no-replace-objects"}

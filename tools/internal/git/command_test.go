@@ -14,12 +14,12 @@ func TestCommandTable(t *testing.T) {
 		"rev-list":     {"--stdin"},
 		"diff-tree":    {"--raw", "-z", "--ignore-submodules=all"},
 		"diff-index":   {"--cached", "--raw", "-z", "--ignore-submodules=all"},
-		"diff-files":   {"--raw", "-z", "--ignore-submodules=all"},
-		"ls-files":     {"-s", "-z"},
+		"ls-files":     {"-s", "-z", "--debug"},
 		"for-each-ref": nil,
 		"blame":        {"--porcelain", "--no-textconv", "--no-ignore-revs-file"},
 		"rev-parse":    nil,
 		"config":       {"--list", "--includes", "--name-only", "-z"},
+		"config bool":  {"--includes", "--type=bool", "--get"},
 		"config file":  {"--no-includes", "--list", "-z", "--file"},
 	}
 	seen := map[string]bool{}
@@ -27,6 +27,9 @@ func TestCommandTable(t *testing.T) {
 		name := c.name
 		if c.alone {
 			name += " file"
+		}
+		if slices.Contains(c.args, "--type=bool") {
+			name += " bool"
 		}
 		want, ok := allowed[name]
 		if !ok || seen[name] {

@@ -21,12 +21,14 @@ const (
 // fileConfig reads configuration files one by one, without what they include,
 // so that every file is judged before any git opens it.
 type fileConfig struct {
-	repo  *Repo
-	keys  []string
-	files int
-	tree  string // core.worktree of the repository's own file
-	asks  bool   // an extension is set: git decides whether it knows it
-	crlf  bool   // core.autocrlf says that line endings are converted
+	repo    *Repo
+	keys    []string
+	files   int
+	tree    string // core.worktree of the repository's own file
+	asks    bool   // an extension is set: git decides whether it knows it
+	crlf    bool   // core.autocrlf says that line endings are converted
+	noExec  bool   // core.fileMode is off: modes on disk say nothing
+	noLinks bool   // core.symlinks is off: links are kept as files
 }
 
 // readConfigKeys learns which keys are set, so that drivers can be switched off
@@ -52,7 +54,7 @@ func (r *Repo) readConfigKeys(ctx context.Context) error {
 		}
 		if !r.outside {
 			r.setKeys(c.keys)
-			r.crlf = c.crlf
+			r.crlf, r.noExec, r.noLinks = c.crlf, c.noExec, c.noLinks
 			if !c.asks {
 				return nil
 			}
@@ -67,8 +69,18 @@ func (r *Repo) readConfigKeys(ctx context.Context) error {
 	r.setKeys(keys[:max(0, len(keys)-len(settings))])
 	if r.outside {
 		r.crlf = r.keys["core.autocrlf"] // its value is not known
+		r.noExec, r.noLinks = r.isOff(ctx, "core.fileMode"), r.isOff(ctx, "core.symlinks")
 	}
 	return nil
+}
+
+// isOff asks git whether a key that is on by default has been turned off.
+func (r *Repo) isOff(ctx context.Context, key string) bool {
+	if !r.keys[strings.ToLower(key)] {
+		return false
+	}
+	b, err := r.output(ctx, cmdConfigGet, "", key)
+	return err == nil && strings.TrimSpace(string(b)) == "false"
 }
 
 // isOn reads a boolean, or "input", as git does; a key without a value is true.
@@ -121,6 +133,10 @@ func (c *fileConfig) read(ctx context.Context, file string, own bool, depth int)
 			}
 		case key == "core.autocrlf":
 			c.crlf = isOn(value, set)
+		case key == "core.filemode":
+			c.noExec = !isOn(value, set)
+		case key == "core.symlinks":
+			c.noLinks = !isOn(value, set)
 		case own && key == "core.worktree":
 			c.tree = value
 		case strings.HasPrefix(key, "extensions.") || key == "core.repositoryformatversion" && value != "0":

@@ -29,6 +29,8 @@ type Repo struct {
 	common  string       // common directory, relative to the root
 	outside bool
 	crlf    bool            // core.autocrlf converts line endings
+	noExec  bool            // core.fileMode is off: modes on disk say nothing
+	noLinks bool            // core.symlinks is off: links are kept as files
 	shallow map[string]bool // commits at which a shallow clone ends, once read
 }
 

@@ -51,9 +51,6 @@ func (r *Repo) start(ctx context.Context, c *command, args ...string) (*process,
 		argv = []string{"--git-dir=" + os.DevNull}
 	}
 	argv = append(argv, globalArgs...)
-	if c.own {
-		argv = append(argv, "--no-literal-pathspecs")
-	}
 	argv = append(argv, c.name)
 	argv = append(argv, c.args...)
 	argv = append(argv, args...)

@@ -23,9 +23,9 @@ func noChildren(t *testing.T) {
 	}
 }
 
-// hang makes git wait for ever. A repository that is like this when it is opened
-// is refused.
-const hang = `rm -f .git/packed-refs; mkfifo .git/packed-refs`
+// hang makes git wait for ever, for a writer and then for what it writes. A
+// repository that is like this when it is opened is refused.
+const hang = `rm .git/HEAD; mkfifo .git/HEAD`
 
 func TestDeadlineKillsAndReaps(t *testing.T) {
 	f := newFixture(t)
@@ -60,7 +60,7 @@ func TestCancelKillsAndReaps(t *testing.T) {
 		done <- err
 	}()
 	// The pipe has a reader once git waits in it: opening for writing then works.
-	w, err := os.OpenFile(f.ws+"/.git/packed-refs", os.O_WRONLY, 0)
+	w, err := os.OpenFile(f.ws+"/.git/HEAD", os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestOutputLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := r.FileChanges(context.Background()); code(err) != "result_too_large" {
+	if _, err := r.IndexChanges(context.Background(), strings.TrimSpace(f.sh("git rev-parse HEAD~1"))); code(err) != "result_too_large" {
 		t.Errorf("%v", err)
 	}
 	noChildren(t)

@@ -1,0 +1,154 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-devserver/sandbox"
+)
+
+// IndexEntry is one entry of the index; Stage is 0, or 1–3 for an unmerged path.
+type IndexEntry struct {
+	Mode  uint32
+	ID    string
+	Stage int
+	Path  string
+	// What the index remembers of the file on disk; zero where it does not.
+	modified, changed stamp
+	ino, size         uint32 // the lower 32 bits
+	flags             uint32
+}
+
+// stamp is a time as the index keeps it.
+type stamp struct{ sec, nsec uint32 }
+
+// differs reports whether t is another time; a part that one side does not keep
+// is not compared.
+func (s stamp) differs(t time.Time) bool {
+	if t.IsZero() || s == (stamp{}) {
+		return false
+	}
+	return s.sec != uint32(t.Unix()) || s.nsec != 0 && t.Nanosecond() != 0 && s.nsec != uint32(t.Nanosecond())
+}
+
+// Flags of an entry, as git keeps them in memory.
+const (
+	flagAssumed = 0x8000     // the user vouches for the file
+	flagIntent  = 0x20000000 // to be added: there is no content yet
+	flagAbsent  = 0x40000000 // left out of the work tree on purpose
+)
+
+// maxIndex bounds the names of an index together, in bytes: about half a million
+// of them.
+const maxIndex = 64 << 20
+
+// errFormat reports output of git that is not as this package knows it.
+var errFormat = errors.New("git: unexpected output")
+
+// Index lists the index in path order, submodules included. It is read once.
+func (r *Repo) Index(ctx context.Context) ([]IndexEntry, error) {
+	if r.index != nil {
+		return r.index, nil
+	}
+	p, err := r.start(ctx, cmdLsFiles, "--")
+	if err != nil {
+		return nil, err
+	}
+	out, size := []IndexEntry{}, 0
+	for {
+		var e IndexEntry
+		if e, err = readEntry(p.out); err != nil {
+			break
+		}
+		if size += len(e.Path) + 64; size > maxIndex {
+			err = errTooMuch
+			break
+		}
+		out = append(out, e)
+	}
+	if err == io.EOF {
+		err = p.close()
+	} else if p.abort(); p.timeUp {
+		err = p.err
+	}
+	switch {
+	case errors.Is(err, errFormat):
+		return nil, r.git.ws.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": 0})
+	case err != nil:
+		return nil, r.failed(err)
+	}
+	if err := r.same(); err != nil {
+		return nil, err
+	}
+	r.index = out
+	return out, nil
+}
+
+// readEntry reads one entry of "ls-files -s -z --debug": mode, id, stage and name
+// up to a NUL, then lines that begin with blanks. What those lines say and this
+// package does not know is passed over: git promises nothing about them.
+func readEntry(in *bufio.Reader) (e IndexEntry, err error) {
+	record, err := in.ReadSlice(0)
+	if err == io.EOF && len(record) == 0 {
+		return e, io.EOF
+	}
+	if err != nil {
+		return e, errFormat
+	}
+	meta, path, tab := strings.Cut(string(record[:len(record)-1]), "\t")
+	f := strings.Split(meta, " ")
+	if !tab || path == "" || len(f) != 3 || !isID(f[1]) || len(f[2]) != 1 || f[2][0] < '0' || f[2][0] > '3' {
+		return e, errFormat
+	}
+	mode, err := strconv.ParseUint(f[0], 8, 32)
+	if err != nil {
+		return e, errFormat
+	}
+	e = IndexEntry{Mode: uint32(mode), ID: f[1], Stage: int(f[2][0] - '0'), Path: path}
+	for {
+		if b, err := in.Peek(1); err != nil || b[0] != ' ' {
+			return e, nil
+		}
+		line, err := in.ReadSlice('\n')
+		if err != nil {
+			return e, errFormat
+		}
+		e.remember(strings.Fields(string(line)))
+	}
+}
+
+// remember takes one line of what the index knows of a file: names that end in
+// colons, each before its value.
+func (e *IndexEntry) remember(words []string) {
+	number := func(s string, base int) uint32 {
+		n, err := strconv.ParseUint(s, base, 32)
+		if err != nil {
+			return 0
+		}
+		return uint32(n)
+	}
+	for i := 0; i+1 < len(words); i += 2 {
+		v := words[i+1]
+		switch words[i] {
+		case "ctime:", "mtime:":
+			sec, nsec, _ := strings.Cut(v, ":")
+			s := stamp{number(sec, 10), number(nsec, 10)}
+			if words[i] == "ctime:" {
+				e.changed = s
+			} else {
+				e.modified = s
+			}
+		case "ino:":
+			e.ino = number(v, 10)
+		case "size:":
+			e.size = number(v, 10)
+		case "flags:":
+			e.flags = number(v, 16)
+		}
+	}
+}
