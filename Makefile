@@ -10,7 +10,7 @@ PACKAGES  := $(filter-out $(OUTSIDE), $(ALL))
 COVERPKG  := $(shell echo $(PACKAGES) | tr ' ' '\n' | grep -v -e /tests -e /internal/tooltest -e /internal/transporttest -e /internal/fixture | paste -sd, -)
 COVERAGE  := 88
 
-.PHONY: build test check race cover outside pins test-security test-e2e official clients bench bench-search fuzz generate cross clean
+.PHONY: build test check race cover outside pins test-security test-e2e official clients bench bench-search quiet fuzz generate cross clean
 
 build:
 	$(GO) build -o bin/ ./cmd/mcp-devserver
@@ -111,6 +111,12 @@ bench-search: build
 	@test -n "$(TREE)" -a -n "$(RG)" || { echo "usage: make bench-search TREE=/folder [RG=/path/to/rg] [RUNS=5] [SEARCH_LANG=go|c]"; exit 2; }
 	@BENCH_TREE=$(abspath $(TREE)) BENCH_RG=$(RG) BENCH_OURS=$(CURDIR)/bin/mcp-devserver BENCH_LANG=$(SEARCH_LANG) BENCH_RUNS=$(RUNS) \
 	  $(GO) test -v -count=1 -timeout 60m -run '^TestSearchBeside$$' ./bench | grep --line-buffered -v '^ok\|^PASS\|^=== \|^--- PASS'
+
+# What is redacted in trees of ordinary source, outside of their tests: one place in
+# 100,000 lines at most. Every place is printed.
+quiet:
+	@test -n "$(TREES)" || { echo "usage: make quiet TREES=/folder:/another"; exit 2; }
+	@SECRETS_TREES=$(TREES) $(GO) test -v -count=1 -run '^TestQuiet$$' ./sandbox/secrets
 
 # Every fuzz target for FUZZTIME.
 FUZZTIME ?= 60s

@@ -65,7 +65,9 @@ func assignment(f *finder, r Rule, at, end int) {
 	v, ok := f.valueAfter(i)
 	if !ok {
 		if v.signs == 0 {
-			if from, to, ok := comparedBefore(s, at); ok && isSecretValue(s[from:to], value{from: from, to: to, quoted: true}, name) {
+			if from, to, ok := f.spoken(at, i); ok && isSecretValue(s[from:to], value{from: from, to: to, tight: true}, max(name, strong)) {
+				f.add(from, to, r)
+			} else if from, to, ok := comparedBefore(s, at); ok && isSecretValue(s[from:to], value{from: from, to: to, quoted: true}, name) {
 				f.add(from, to, r)
 			}
 			f.nameEnd = i
@@ -78,7 +80,7 @@ func assignment(f *finder, r Rule, at, end int) {
 		return
 	}
 	f.judged[name] = v.from
-	if v.markup && holdsKey(s[v.from:v.to]) || isSecretValue(s[v.from:v.to], v, name) {
+	if (v.markup && holdsKey(s[v.from:v.to]) || isSecretValue(s[v.from:v.to], v, name)) && !(v.colon && isExample(s, at)) {
 		f.add(v.from, v.to, r)
 	}
 	// Further values of the same name: ["a", "b"], 'a' | 'b', "a" || "b".
@@ -92,6 +94,50 @@ func assignment(f *finder, r Rule, at, end int) {
 		}
 	}
 }
+
+// isExample reports whether the line of s[at] lies below a key of YAML that says that
+// what follows is made up: example or examples.
+func isExample(s string, at int) bool {
+	start := strings.LastIndexByte(s[max(0, at-maxExample):at], '\n')
+	if start < 0 {
+		return false
+	}
+	end := max(0, at-maxExample) + start // of the line before
+	indent := at
+	for i := end + 1; i < at; i++ {
+		if s[i] != ' ' {
+			indent = i - end - 1
+			break
+		}
+	}
+	if indent == at {
+		indent = at - end - 1
+	}
+	for range 12 {
+		if indent == 0 || end <= 0 {
+			return false
+		}
+		from := max(0, end-maxExample)
+		if n := strings.LastIndexByte(s[from:end], '\n'); n >= 0 {
+			from += n + 1
+		} else if from > 0 {
+			return false
+		}
+		line := strings.TrimRight(s[from:end], " \r")
+		body := strings.TrimLeft(line, " ")
+		if n := len(line) - len(body); body != "" && n < indent {
+			if body == "example:" || body == "examples:" {
+				return true
+			}
+			indent = n
+		}
+		end = from - 1
+	}
+	return false
+}
+
+// maxExample bounds a line that isExample looks at.
+const maxExample = 160
 
 // maxValues bounds the values of one name.
 const maxValues = 64
@@ -129,6 +175,25 @@ func anotherValue(s string, v value) (value, bool) {
 		return next, false
 	}
 	return next, true
+}
+
+// spoken finds the value that stands behind a name without a sign, where that means
+// an assignment: --token value on a command line, ENV TOKEN value in a recipe. The
+// name holds s[at] and ends at s[i].
+func (f *finder) spoken(at, i int) (from, to int, ok bool) {
+	s := f.s
+	if i >= len(s) || s[i] != ' ' {
+		return 0, 0, false
+	}
+	first := before(s, at, 40, &tokenSet)
+	if !strings.HasPrefix(s[first:i], "--") && !strings.HasSuffix(s[:first], "ENV ") {
+		return 0, 0, false
+	}
+	from = skipBlank(s, i)
+	for to = from; to < len(s) && to-from <= 128 && !endsBare(s, to); {
+		to++
+	}
+	return from, to, to > from && to-from <= 128
 }
 
 // comparedBefore finds the string that a name at s[at] is compared with, when it
@@ -207,7 +272,7 @@ var plainKeys = map[string]bool{}
 
 func init() {
 	for w := range strings.FieldsSeq(`cache primary foreign public sort partition map row object hash range index group item
-		node data meta attr attribute property prop field column translation message i18n locale label query search
+		timeout node data meta attr attribute property prop field column translation message i18n locale label query search
 		storage session state event hot short shortcut idempotency dedupe unique composite natural lookup dict
 		parent child option setting config registry route path file class element react render list order test
 		tree left right entry value default current next prev last first old new no any my the this with by on of
@@ -319,6 +384,7 @@ type value struct {
 	literal  bool // only a quoted value counts: name == "value", name("value")
 	dash     bool // name - 'value'
 	markup   bool // <name>value</name>
+	comma    bool // set("name", "value")
 }
 
 // valueAfter reads what follows a name that ends at s[i].
@@ -344,6 +410,10 @@ func (f *finder) valueAfter(i int) (v value, ok bool) {
 	}
 	blanks := i
 	i = skipBlank(s, i)
+	if closed && i > blanks && i+6 < len(s) && hasFold(s[i:], "value=") { // key="…" value="…"
+		i += len("value")
+		blanks = i
+	}
 	v.tight = i == blanks
 	if i == len(s) {
 		return v, false
@@ -402,6 +472,7 @@ func (f *finder) valueAfter(i int) (v value, ok bool) {
 		if !closed {
 			return v, false
 		}
+		v.comma = true
 		i++
 	case '>':
 		v.markup = true
@@ -441,8 +512,8 @@ func (f *finder) valueAfter(i int) (v value, ok bool) {
 	}
 	v.tight = v.tight && i == signEnd
 	// A type after a colon: token: string = "…".
-	if v.colon && i < len(s) && isAlpha(s[i]) {
-		j := i
+	if v.colon && i < len(s) && (isAlpha(s[i]) || s[i] == '&') {
+		j := i + 1
 		for j < len(s) && j-i < 32 && (isAlnum(s[j]) || strings.IndexByte("._[]<>|? ", s[j]) >= 0) {
 			j++
 		}
@@ -465,7 +536,7 @@ func (f *finder) valueAfter(i int) (v value, ok bool) {
 	}
 	if q := i + esc; q < len(s) && (s[q] == '"' || s[q] == '\'' || s[q] == '`') {
 		w, ok := quoted(s, q, esc)
-		w.signs, w.tight, w.colon, w.dash, w.literal = v.signs, v.tight, v.colon, v.dash, v.literal
+		w.signs, w.tight, w.colon, w.dash, w.literal, w.comma = v.signs, v.tight, v.colon, v.dash, v.literal, v.comma
 		return w, ok
 	}
 	if v.dash || v.literal {
@@ -592,13 +663,20 @@ func isSecretValue(val string, v value, name int) bool {
 	if k.lower+k.upper == 0 && (k.digit < 16 || k.other > 0) && !(v.quoted && name == weak && k.digit >= 6) {
 		return false
 	}
+	if v.comma && isWordy(val) {
+		return false // one word after another: a list of names
+	}
 	if v.quoted && name == weak && !v.literal {
 		// Passwords are short and need not be random, but a lone word is a label.
 		return k.digit > 0 && !isNumbered(val) || k.other > 0 && k.digit+k.other >= 2 && !isWordy(val) ||
 			k.upper > 0 && k.lower > 0 && !isWordy(val)
 	}
+	atLeast := 10
+	if name == weak && k.lower > 0 && k.upper > 0 && k.digit >= 2 {
+		atLeast = 8
+	}
 	if v.quoted || v.markup {
-		return isRandom(val, 10)
+		return isRandom(val, atLeast)
 	}
 	// Without quotes the value competes with code: calls, members, indices.
 	if strings.ContainsAny(val, "([{?$*!@#") && k.digit+k.upper < 3 {
@@ -607,7 +685,7 @@ func isSecretValue(val string, v value, name int) bool {
 	if strings.ContainsAny(val, "([{") {
 		return false
 	}
-	return isRandom(val, 10)
+	return isRandom(val, atLeast)
 }
 
 // isNumbered recognises a word with a number behind, "oauth2" or "sha256".

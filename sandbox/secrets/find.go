@@ -125,6 +125,7 @@ type finder struct {
 	s       string
 	spans   []Span
 	pemDone int // BEGIN markers before this have been dealt with
+	jwkDone int // members of JSON web keys before this have been read
 	// nameEnd: the name that reaches up to here is not assigned to, so further
 	// keywords inside it need no look.
 	nameEnd int
@@ -142,7 +143,7 @@ type finder struct {
 type run struct{ from, to int }
 
 // maxRules bounds the table.
-const maxRules = 160
+const maxRules = 320
 
 func (f *finder) reset(s string) {
 	*f = finder{s: s, seen: f.seen, curlAt: -1, loginAt: -1, judged: [3]int{-1, -1, -1}}
@@ -244,7 +245,8 @@ func (f *finder) hit(e *compiled, k *key, end int) {
 				continue
 			}
 			stop, ok := f.match(e.shapes[r], r, end)
-			if ok && (stop >= len(f.s) || !isAlnum(f.s[stop])) && !isFiller(f.s[end:stop]) {
+			if ok && (stop >= len(f.s) || !isAlnum(f.s[stop])) && !isFiller(f.s[end:stop]) &&
+				(!row.random || isRandom(f.s[end:stop], 14)) {
 				f.add(at, stop, r)
 			}
 			continue

@@ -72,7 +72,7 @@ func isRealHost(s string) bool {
 	if n+1 < len(s) && s[n] == ':' {
 		port = isDigit(s[n+1])
 	}
-	for _, w := range []string{"example", "invalid", "localhost", "test", "hostname", "server", "domain", "proxy"} {
+	for _, w := range []string{"example", "invalid", "localhost", "test", "hostname", "server", "domain", "proxy", "acme", "foo", "bar."} {
 		for i := 0; i+len(w) <= len(host); i++ {
 			if hasFold(host[i:], w) {
 				return false
@@ -86,7 +86,7 @@ func isRealHost(s string) bool {
 // ?user=u&password=p, Server=s;Uid=u;Pwd=p.
 func queryPassword(f *finder, r Rule, at, end int) {
 	s := f.s
-	if at == 0 || s[at-1] != '&' && s[at-1] != '?' && s[at-1] != ';' && s[at-1] != ' ' {
+	if at == 0 || s[at-1] != '&' && s[at-1] != '?' && s[at-1] != ';' && s[at-1] != ' ' && (s[at-1] != ',' || !endsInPort(s[:at-1])) {
 		return
 	}
 	if c := s[at-1]; c == ';' || c == ' ' {
@@ -106,9 +106,16 @@ func queryPassword(f *finder, r Rule, at, end int) {
 			return
 		}
 	}
+	braces := end < len(s) && s[end] == '{' // an ODBC string quotes so
+	if braces {
+		end++
+	}
 	j := end
-	for j < len(s) && j-end <= 128 && s[j] > ' ' && strings.IndexByte("&;\"'`<>\\)(,|", s[j]) < 0 {
+	for j < len(s) && j-end <= 128 && s[j] > ' ' && strings.IndexByte("&;\"'`<>\\)(,|", s[j]) < 0 && (s[j] != '}' || !braces) {
 		j++
+	}
+	if braces && (j == len(s) || s[j] != '}' || !isRandom(s[end:j], 8)) {
+		return // or it is a template
 	}
 	v := s[end:j]
 	if len(v) < 4 || len(v) > 128 || standsFor(v) || strings.ContainsAny(v, "{}$") {
@@ -119,6 +126,29 @@ func queryPassword(f *finder, r Rule, at, end int) {
 		return
 	}
 	f.add(end, j, r)
+}
+
+// endsInPort reports whether s ends in a host and its port, as the connection string
+// of a cache does before its settings.
+func endsInPort(s string) bool {
+	port := before(s, len(s), 6, &digitSet)
+	return len(s)-port >= 2 && port > 1 && s[port-1] == ':' && isAlnum(s[port-2])
+}
+
+// oraclePassword is the password of jdbc:oracle:thin:user/password@host.
+func oraclePassword(f *finder, r Rule, at, end int) {
+	s := f.s
+	slash := after(s, end, 64, &tokenSet)
+	if slash == end || slash == len(s) || s[slash] != '/' {
+		return
+	}
+	to := slash + 1
+	for to < len(s) && to-slash <= 64 && s[to] > ' ' && s[to] != '@' && s[to] != '"' && s[to] != '\'' {
+		to++
+	}
+	if v := s[slash+1 : to]; to < len(s) && s[to] == '@' && len(v) >= 3 && !standsFor(v) {
+		f.add(slash+1, to, r)
+	}
 }
 
 // dsnPassword is user:password@tcp(host), the Go MySQL form without a scheme.
@@ -231,6 +261,9 @@ func curlUser(f *finder, r Rule, at, end int) {
 		return
 	}
 	i := skipBlank(s, end)
+	if i == end && i < len(s) && s[i] == '=' {
+		i++
+	}
 	if i < len(s) && (s[i] == '"' || s[i] == '\'') {
 		i++
 	}
@@ -276,7 +309,7 @@ func jwt(f *finder, r Rule, at, end int) {
 }
 
 var (
-	jwtPart = mustShape(`[\w_-]{12,}`)
+	jwtPart = mustShape(`[\w_-]{12,}=?=?`)
 	jwtTail = mustShape(`[\w_/+-]{6,}=*`)
 )
 
@@ -384,7 +417,7 @@ func twilio(f *finder, r Rule, at, end int) {
 	}
 }
 
-var twilioTail = mustShape(`[a-f0-9]{32}`)
+var twilioTail = mustShape(`[a-fA-F0-9]{32}`)
 
 // square is a prefix and the token, but not a stretch of longer base64: EAAA is
 // how that spells a number.

@@ -34,7 +34,8 @@ func (k *kinds) count(s string) {
 var stands = []string{
 	"changeme", "change_me", "change-me", "change_this", "placeholder", "replace", "redacted", "dummy",
 	"example", "sample", "insert", "your", "todo", "fixme", "notreal", "not_a_real", "not-a-real", "undefined",
-	"localhost", "process.env", "getenv", "environ",
+	"localhost", "process.env", "getenv", "environ", "padding",
+	"hunter2", "conta1n3rize14", "password1", // of well-known manuals
 }
 
 // standsFor reports whether v is a placeholder or a template rather than a value:

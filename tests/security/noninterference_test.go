@@ -45,8 +45,12 @@ func pairs(t *testing.T) []twins {
 		for _, e := range rule.Fire {
 			for turn := range 40 {
 				// The beginning of many credentials says what they are, so it stays.
-				keep := max(e.Start, e.End-max(6, (e.End-e.Start)/2))
+				size := e.End - e.Start
+				keep := max(e.Start, e.End-max(6, size/[]int{2, 4}[turn/3%2]))
 				end := e.End - 2*(turn%3) // and so does the end of some
+				if turn%8 == 7 { // or the middle of a few
+					keep, end = e.Start+size/3, e.Start+size/2
+				}
 				b := e.Text[:keep] + twin(e.Text[keep:end], turn) + e.Text[end:]
 				if strings.Contains(e.Text, "PRIVATE KEY") {
 					b = twinBlock(e.Text, turn)
