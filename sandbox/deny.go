@@ -62,6 +62,7 @@ type rule struct {
 	segs     []string // patterns per component; "**" spans any number
 	anchored bool     // counts from the root
 	except   []string
+	need     []byte // every name that the last pattern matches holds it
 	stem     string // of the last component's 8.3 form, "" when unknown
 	ext      string // "*" when any
 }
@@ -75,6 +76,8 @@ type denySet struct {
 	globs [256][]int32       // one component, wildcards: by the first byte
 	loose []int32            // the same, starting with a wildcard
 	paths []int32            // several components, or anchored
+	ends  map[string][]int32 // those of paths whose last component is a plain name
+	wild  []int32            // the rest of paths
 	stems map[string][]int32 // rules by the stem of an 8.3 name
 	sexts map[string][]int32 // "*.tfstate*" → "tfs": rules by the extension of an 8.3 name
 }
@@ -83,7 +86,7 @@ func newDenySet(extra []string) (*denySet, error) {
 	if len(extra) > maxRules {
 		return nil, fmt.Errorf("%d deny rules; at most %d are allowed", len(extra), maxRules)
 	}
-	s := &denySet{exact: map[string]int32{}, ext: map[string]int32{}, stems: map[string][]int32{}, sexts: map[string][]int32{}}
+	s := &denySet{exact: map[string]int32{}, ext: map[string]int32{}, stems: map[string][]int32{}, sexts: map[string][]int32{}, ends: map[string][]int32{}}
 	for _, d := range defaultRules {
 		r, err := parseRule(d.text)
 		if err != nil {
@@ -125,6 +128,7 @@ func (s *denySet) add(r rule) {
 	i := int32(len(s.rules))
 	last := r.segs[len(r.segs)-1]
 	r.setShort(last)
+	r.need = longestPlain(last)
 	s.rules = append(s.rules, r)
 	if r.stem != "" {
 		s.stems[r.stem] = append(s.stems[r.stem], i)
@@ -133,6 +137,11 @@ func (s *denySet) add(r rule) {
 	switch {
 	case !single:
 		s.paths = append(s.paths, i)
+		if hasMeta(last) {
+			s.wild = append(s.wild, i)
+		} else {
+			s.ends[last] = append(s.ends[last], i)
+		}
 	case len(r.except) == 0 && !hasMeta(last):
 		if _, dup := s.exact[last]; !dup {
 			s.exact[last] = i
@@ -149,6 +158,19 @@ func (s *denySet) add(r rule) {
 	if lit := strings.TrimRight(last, "*"); single && isExt(lit) && len(lit) > 5 {
 		s.sexts[lit[2:5]] = append(s.sexts[lit[2:5]], i)
 	}
+}
+
+// longestPlain returns the longest run of a pattern that stands for itself.
+func longestPlain(p string) (best []byte) {
+	if strings.ContainsAny(p, `[\`) {
+		return nil // a class or an escape changes the meaning of what follows
+	}
+	for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return r == '*' || r == '?' }) {
+		if len(part) > len(best) {
+			best = []byte(part)
+		}
+	}
+	return best
 }
 
 // setShort finds what the 8.3 form of a matching name would look like.
@@ -336,21 +358,28 @@ func (s *denySet) lastFolded(parent string, b []byte, folded bool) (string, bool
 	if i := s.match(b); i >= 0 {
 		return s.rules[i].text, true
 	}
-	if cut, ok := beforeStream(b); ok && len(cut) > 0 {
+	cut, stream := beforeStream(b)
+	if stream && len(cut) > 0 {
 		if i := s.match(cut); i >= 0 {
 			return s.rules[i].text, true
 		}
 	}
-	for _, i := range s.paths {
-		r := &s.rules[i]
-		if !r.matchSeg(len(r.segs)-1, b) {
-			continue
-		}
-		if !folded {
-			parent, folded = foldPath(strings.TrimSuffix(parent, "/")), true
-		}
-		if r.matchParents(parent) {
-			return r.text, true
+	lists := [2][]int32{s.ends[string(b)], s.wild}
+	if stream || bytes.IndexByte(b, '~') > 0 { // it may stand for another name
+		lists = [2][]int32{s.paths}
+	}
+	for _, list := range lists {
+		for _, i := range list {
+			r := &s.rules[i]
+			if !r.matchSeg(len(r.segs)-1, b) {
+				continue
+			}
+			if !folded {
+				parent, folded = foldPath(strings.TrimSuffix(parent, "/")), true
+			}
+			if r.matchParents(parent) {
+				return r.text, true
+			}
 		}
 	}
 	return "", false
@@ -375,7 +404,7 @@ func (s *denySet) match(b []byte) int32 {
 		}
 	}
 	for _, i := range s.loose {
-		if r := &s.rules[i]; globMatch(r.segs[0], b) && !r.excepts(b) {
+		if r := &s.rules[i]; bytes.Contains(b, r.need) && globMatch(r.segs[0], b) && !r.excepts(b) {
 			return i
 		}
 	}

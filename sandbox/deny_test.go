@@ -232,6 +232,38 @@ func TestUserRules(t *testing.T) {
 	}
 }
 
+// Rules are found by the names and texts that they need. Tried one by one, they
+// say the same.
+func TestDenylistIsIndexedRight(t *testing.T) {
+	extra := []string{"src/*.key2", "/top/name", "a?c*", "x/**/y", "*mid*dle*", "q/[ab]z", `w/\*lit`, "deep/*/end*"}
+	fast, err := newDenySet(extra)
+	must(t, err)
+	slow, err := newDenySet(extra)
+	must(t, err)
+	slow.wild, slow.ends = slow.paths, nil
+	for i := range slow.rules {
+		slow.rules[i].need = nil
+	}
+	dirs := []string{"", "src/", "top/", "a/.docker/", ".cargo/", "x/1/2/", "q/", "w/", "deep/b/", ".config/", "sops/"}
+	names := []string{"name", "main.go", "age", "config.json", "credentials", "CONFIG.JSON", "config.json;1", "config.json::$DATA", "CREDEN~1", "x.key2", "abc", "y", "midxdle", "bz", "*lit", "ending", "gh", "GCLOUD~1", "gcloud", "a.tfstate.b", "my_history", ".x_history", "prod.env", "prod.example.env"}
+	hits := 0
+	for _, dir := range dirs {
+		for _, name := range names {
+			_, a := fast.denied(dir + name)
+			_, b := slow.denied(dir + name)
+			if a != b {
+				t.Errorf("%s%s: %v by index, %v one by one", dir, name, a, b)
+			}
+			if a {
+				hits++
+			}
+		}
+	}
+	if hits < 40 {
+		t.Errorf("only %d names are denied", hits)
+	}
+}
+
 // Walks ask for every entry, so an ordinary name costs no allocation, however
 // many rules there are.
 func TestDeniedDoesNotAllocate(t *testing.T) {

@@ -236,6 +236,47 @@ func (d *Dir) OpenFile(name string) (*File, error) {
 	return f, nil
 }
 
+// OpenListed opens a name that Entries has just given as a regular file. It does
+// not ask again what the name is, which a search of many files feels: what has
+// taken its place meanwhile is refused once it is open, a link before that.
+func (d *Dir) OpenListed(name string) (*File, error) {
+	if err := d.check(name); err != nil {
+		return nil, err
+	}
+	f := &File{}
+	if err := d.openListed(f, name); err != nil {
+		return nil, d.refuse(name, err)
+	}
+	return f, nil
+}
+
+func (d *Dir) openListed(f *File, name string) error {
+	d.fd.mu.RLock()
+	defer d.fd.mu.RUnlock()
+	if d.fd.fd < 0 {
+		return errClosed
+	}
+	for {
+		fd, err := unix.Openat(d.fd.fd, name, fileFlags, 0)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return classify(err)
+		}
+		m, err := statFD(fd)
+		if err == nil && m.Kind != KindFile {
+			err = errChanged
+		}
+		if err != nil {
+			unix.Close(fd)
+			return err
+		}
+		f.fd.fd, f.info, f.dir, f.name = fd, m.Info, d.path, name
+		return nil
+	}
+}
+
 // OpenDir opens the folder name in this folder; a link is not followed, and
 // another file system or bind mount is entered only with CrossMounts.
 func (d *Dir) OpenDir(name string) (*Dir, error) {

@@ -12,7 +12,9 @@ import (
 // with each other and with Close.
 type File struct {
 	fd   lockedFD
-	info Info
+	info Info   // without Path where dir and name say it
+	dir  string // its folder, for a listed file
+	name string
 }
 
 // newFile takes fd over, if it is the regular file want.
@@ -30,7 +32,16 @@ func newFile(fd int, want *meta) (*File, error) {
 }
 
 // Info is what the open descriptor was when it was opened.
-func (f *File) Info() Info { return f.info }
+func (f *File) Info() Info {
+	i := f.info
+	if i.Path == "" {
+		i.Path = join(f.dir, f.name)
+	}
+	return i
+}
+
+// Size is Info().Size.
+func (f *File) Size() int64 { return f.info.Size }
 
 // Changed reports whether size or modification time differ from Info, or
 // cannot be had any more.

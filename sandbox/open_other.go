@@ -249,6 +249,9 @@ type File struct {
 // Info is what the open file was when it was opened.
 func (f *File) Info() Info { return f.info }
 
+// Size is Info().Size.
+func (f *File) Size() int64 { return f.info.Size }
+
 // Changed reports whether size or modification time differ from Info, or
 // cannot be had any more.
 func (f *File) Changed() bool {
@@ -376,6 +379,10 @@ func (d *Dir) OpenFile(name string) (*File, error) {
 	f.info.Path = m.Path
 	return f, nil
 }
+
+// OpenListed is OpenFile, for a name that Entries has just given as a regular
+// file.
+func (d *Dir) OpenListed(name string) (*File, error) { return d.OpenFile(name) }
 
 // OpenDir opens the folder name in this folder; a link is not followed.
 func (d *Dir) OpenDir(name string) (*Dir, error) {

@@ -169,6 +169,11 @@ func (v *victim) dir(d *Dir, err error) {
 		v.content("Dir.OpenFile", f)
 		f.Close()
 	}
+	f, err = d.OpenListed("s")
+	if v.judge("Dir.OpenListed", err) {
+		v.content("Dir.OpenListed", f)
+		f.Close()
+	}
 }
 
 func (v *victim) judge(call string, err error) bool {

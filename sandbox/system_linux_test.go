@@ -102,6 +102,30 @@ func TestSpecialFilesAreNotOpened(t *testing.T) {
 	})
 }
 
+// OpenListed trusts a listing only as far as the kind of the name: what has
+// taken its place is refused at once, whatever it is, and so is a withheld name.
+func TestOpenListed(t *testing.T) {
+	ws, _ := plant(t, "a/ok = text", "a/pipe |", "a/link => ok", "a/sub/", "a/.env = x")
+	w := open(t, ws, false)
+	d, err := w.OpenDir("a")
+	must(t, err)
+	defer d.Close()
+	for name, want := range map[string]Code{"pipe": NotFound, "link": SpecialFile, "sub": NotFound, ".env": DeniedPath, "gone": NotFound, "../a/ok": InvalidPath, ".": InvalidPath} {
+		if _, err := d.OpenListed(name); codeOf(t, err) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f, err := d.OpenListed("ok")
+	must(t, err)
+	defer f.Close()
+	same, err := d.OpenFile("ok")
+	must(t, err)
+	defer same.Close()
+	if f.Info() != same.Info() || f.Info().Path != "a/ok" || f.Size() != 4 {
+		t.Errorf("%+v, %+v", f.Info(), same.Info())
+	}
+}
+
 // The links of proc are no text: following them as the kernel does leaves
 // every root. Here the root itself lies in proc.
 func TestMagicLinks(t *testing.T) {

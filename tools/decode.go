@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -91,12 +92,11 @@ func validText(b []byte) (string, int) {
 		return string(b), 0
 	}
 	var out strings.Builder
-	out.Grow(len(b) + 16)
-	bad := 0
+	bad := countInvalid(b)
+	out.Grow(len(b) + 2*bad)
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
 		if r == utf8.RuneError && n == 1 {
-			bad++
 			out.WriteRune(utf8.RuneError)
 		} else {
 			out.Write(b[:n])
@@ -106,13 +106,31 @@ func validText(b []byte) (string, int) {
 	return out.String(), bad
 }
 
-// formats are files that begin with a fixed mark and are not text, whatever
-// their first bytes hold besides.
-var formats = []struct {
+// countInvalid returns how many bytes of b are not UTF-8.
+func countInvalid(b []byte) (n int) {
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		if r == utf8.RuneError && size == 1 {
+			n++
+		}
+		b = b[size:]
+	}
+	return n
+}
+
+type format struct {
 	at         int
 	mark       string
 	kind, mime string
-}{
+}
+
+func (f *format) of(head []byte) bool {
+	return len(head) >= f.at+len(f.mark) && string(head[f.at:f.at+len(f.mark)]) == f.mark
+}
+
+// formats are files that begin with a fixed mark and are not text, whatever
+// their first bytes hold besides.
+var formats = []format{
 	{0, "\x89PNG\r\n\x1a\n", "image", "image/png"},
 	{0, "\xff\xd8\xff", "image", "image/jpeg"},
 	{0, "GIF87a", "image", "image/gif"},
@@ -146,11 +164,27 @@ var formats = []struct {
 	{0, "\x00\x01\x00\x00\x00", "font", "font/ttf"},
 }
 
+// beginnings tells for each byte whether a mark at the start of a file begins
+// with it, laterMarks are the formats whose mark stands further on.
+var beginnings, laterMarks = func() (first [256]bool, later []int) {
+	for i, f := range formats {
+		if f.at > 0 {
+			later = append(later, i)
+			continue
+		}
+		first[f.mark[0]] = true
+	}
+	return first, later
+}()
+
 // magic tells a binary format by its mark. A mark of printable characters only
 // counts when bytes follow that no text has, or when it is a PDF's.
 func magic(head []byte) (kind, mime string, ok bool) {
+	if len(head) == 0 || !beginnings[head[0]] && !slices.ContainsFunc(laterMarks, func(i int) bool { return formats[i].of(head) }) {
+		return "binary", "application/octet-stream", false
+	}
 	for _, f := range formats {
-		if len(head) < f.at+len(f.mark) || string(head[f.at:f.at+len(f.mark)]) != f.mark {
+		if !f.of(head) {
 			continue
 		}
 		if f.mime != "application/pdf" && !strings.ContainsFunc(f.mark, func(r rune) bool { return r < ' ' || r > '~' }) &&

@@ -118,10 +118,11 @@ type search struct {
 	timeUp     bool
 	symbols    int // files that were analysed for definitions
 
-	auto0 bool          // context is shown when there are few matches
-	turn  chan struct{} // of those that wait for memory
-	large atomic.Int32  // files that memory is held for
-	known struct {      // what workers go by: the least of what has been found
+	auto0   bool          // context is shown when there are few matches
+	own     int64         // bytes that the workers hold from their start
+	turn    chan struct{} // of those that wait for memory
+	holding atomic.Int32  // files that memory is held for
+	known   struct {      // what workers go by: the least of what has been found
 		found, pending atomic.Int64
 		keep, symbols  atomic.Int32
 	}
@@ -227,6 +228,7 @@ func (s *search) run(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	s.own = workerBytes
 	s.known.keep.Store(int32(s.keep))
 	info, err := c.Workspace.Stat(in.Path)
 	if err != nil {

@@ -17,8 +17,10 @@ import (
 
 const (
 	// smallFile bytes are read without asking for memory: each worker of a
-	// search holds workerBytes from its start.
+	// search holds workerBytes from its start. Text of smallText bytes may come
+	// of them, when each is replaced.
 	smallFile   = 256 << 10
+	smallText   = 3 * smallFile
 	workerBytes = 2 * smallFile
 	// wholeFile is the largest file that is held whole; larger ones pass
 	// through a window.
@@ -26,6 +28,7 @@ const (
 	// windowBytes is how much of a large file is searched at a time, and the
 	// longest line in one that is searched at all.
 	windowBytes = 1 << 20
+	windowTotal = windowBytes + 2*secrets.Reach + 64<<10
 	// blockLines bounds the lines of one multi-line match that are shown.
 	blockLines = 20
 	// checkLines is how many candidate lines pass between two looks at the
@@ -69,38 +72,28 @@ var errBinary = errors.New("binary")
 
 // file searches one open file and tells its fate.
 func (s *scan) file(ctx context.Context, f *sandbox.File, path string, o *outcome) {
-	o.size, o.numbers, o.exact = f.Info().Size, s.numbers, s.exact
+	o.size, o.numbers, o.exact = f.Size(), s.numbers, s.exact
 	if o.size > s.call.Limits.SearchFileBytes || s.in.Multiline && o.size > wholeFile {
 		o.fate = fateTooLarge
 		return
 	}
-	hold := int64(0)
-	switch {
-	case o.size > wholeFile:
-		hold = 4 * (windowBytes + 2*secrets.Reach)
-	case o.size > smallFile:
-		hold = 4 * o.size
-	}
-	if hold > 0 {
-		release, err := s.hold(ctx, hold)
-		if err != nil {
-			o.fate, o.err = fateRefused, err
-			return
-		}
-		defer release()
-	}
 	r := &o.fileResult
 	var err error
-	if o.size > wholeFile {
-		err = s.stream(ctx, f, r)
+	if o.size <= smallFile {
+		err = s.wholeText(ctx, f, s.small(o.size), smallText, path, r)
 	} else {
-		err = s.wholeText(ctx, f, o.size, path, r)
+		err = s.large(ctx, f, o.size, path, r)
 	}
+	var refused *refusal
 	switch {
 	case err == nil:
 		o.fate = fateSearched
+	case errors.As(err, &refused):
+		o.fate, o.err = fateRefused, refused.error
 	case errors.Is(err, errBinary):
 		o.fate = fateBinary
+	case errors.Is(err, redos.ErrTooLong):
+		o.fate = fateTooLarge
 	case errors.Is(err, redos.ErrTimeout), errors.Is(err, redos.ErrStack), errors.Is(err, redos.ErrEngine):
 		o.fate = fateLate
 		if ctx.Err() == nil && time.Now().Before(s.deadline) {
@@ -117,9 +110,10 @@ func (s *scan) file(ctx context.Context, f *sandbox.File, path string, o *outcom
 // are being searched, one after the other waits for it: the workers of a search
 // must not wait for each other.
 func (s *scan) hold(ctx context.Context, n int64) (release func(), err error) {
+	n = min(n, s.call.Memory.size-s.own) // more will never be free
 	if release, ok := s.call.Memory.try(n); ok {
-		s.large.Add(1)
-		return func() { release(); s.large.Add(-1) }, nil
+		s.holding.Add(1)
+		return func() { release(); s.holding.Add(-1) }, nil
 	}
 	select {
 	case s.turn <- struct{}{}:
@@ -127,7 +121,7 @@ func (s *scan) hold(ctx context.Context, n int64) (release func(), err error) {
 		return nil, ctx.Err()
 	}
 	for {
-		own := s.large.Load() > 0 // it is this search that takes the memory, and it will give it back
+		own := s.holding.Load() > 0 // it is this search that takes the memory, and it will give it back
 		held, err := s.call.Memory.Hold(ctx, n)
 		if err == nil {
 			return func() { held(); <-s.turn }, nil
@@ -139,36 +133,97 @@ func (s *scan) hold(ctx context.Context, n int64) (release func(), err error) {
 	}
 }
 
-// wholeText searches a file that fits into memory.
-func (s *scan) wholeText(ctx context.Context, f *sandbox.File, size int64, path string, r *fileResult) error {
-	buf := s.buf
-	if int64(cap(buf)) < size+1 {
-		buf = make([]byte, max(size+1, 16<<10))
-		if size <= smallFile {
-			s.buf = buf
-		}
+// copies bounds the bytes that the search of a file takes: the file, what it is
+// decoded to if that is another text, the text with secrets masked and, for a
+// pattern that spans lines, with other line ends and as characters.
+func copies(file, text int64, multiline bool) int64 {
+	n := file + text
+	if text > file {
+		n += text
 	}
-	buf = buf[:size+1]
-	n := 0
-	for n < len(buf) { // one byte more than the size: a file that grows is read as it was
-		k, err := f.Read(buf[n:])
-		n += k
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	if multiline {
+		n += (1 + runeBytes) * text
 	}
-	b := buf[:min(n, int(size))]
+	return n
+}
+
+// runeBytes is what package redos takes for the characters of a text, per byte.
+const runeBytes = 5
+
+// longer ends the search of a file whose text takes more bytes than there is
+// memory held for.
+type longer struct{ text int64 }
+
+func (*longer) Error() string { return "more bytes when decoded" }
+
+func (s *scan) longer(text int64) error {
+	if s.in.Multiline && text > 2*redos.MaxText { // what an estimate of UTF-16 may be wrong by
+		return redos.ErrTooLong
+	}
+	return &longer{text}
+}
+
+// small returns a buffer for a small file, the worker's own.
+func (s *scan) small(size int64) []byte {
+	if int64(len(s.buf)) < size {
+		s.buf = make([]byte, min(max(2*size, 16<<10), smallFile))
+	}
+	return s.buf[:size]
+}
+
+// large searches a file that needs memory of its own.
+func (s *scan) large(ctx context.Context, f *sandbox.File, size int64, path string, r *fileResult) error {
+	if size > wholeFile {
+		return s.held(ctx, copies(windowTotal, windowTotal, false), windowTotal, func(buf []byte) error {
+			return s.stream(ctx, f, buf, r)
+		})
+	}
+	var err error
+	more := &longer{text: size}
+	for try := 0; try == 0 || try < 3 && errors.As(err, &more); try++ { // the third: it changed in between
+		err = s.held(ctx, copies(size, more.text, s.in.Multiline), size, func(buf []byte) error {
+			return s.wholeText(ctx, f, buf, more.text, path, r)
+		})
+	}
+	return err
+}
+
+// held runs f with a buffer of size bytes while n bytes of memory are taken.
+func (s *scan) held(ctx context.Context, n, size int64, f func(buf []byte) error) error {
+	release, err := s.hold(ctx, n)
+	if err != nil {
+		return &refusal{err}
+	}
+	defer release()
+	buf := spares.get(size)
+	defer spares.put(buf)
+	return f((*buf)[:size])
+}
+
+// refusal says that there was no memory for a file.
+type refusal struct{ error }
+
+// wholeText searches a file that fits into buf. Its text takes at most most
+// bytes.
+func (s *scan) wholeText(ctx context.Context, f *sandbox.File, buf []byte, most int64, path string, r *fileResult) error {
+	// A file that has grown is read as it was, one that has shrunk as it is.
+	n, err := f.ReadAt(buf, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	b := buf[:n]
 	enc, mark, isText := sniff(b[:min(len(b), sniffBytes)])
 	if !isText {
 		return errBinary
 	}
 	if enc == utf16LE || enc == utf16BE {
-		var out bytes.Buffer
+		n := int64(len(b) + len(b)/2) // two bytes become three at most
+		if n > most {
+			return s.longer(n)
+		}
+		out := bytes.NewBuffer(make([]byte, 0, n+bytes.MinRead))
 		pairs := &utf16Check{enc: enc}
-		if _, err := out.ReadFrom(io.LimitReader(decoder(enc, io.TeeReader(bytes.NewReader(b), pairs)), 2*wholeFile)); err != nil {
+		if _, err := out.ReadFrom(decoder(enc, io.TeeReader(bytes.NewReader(b), pairs))); err != nil {
 			return err
 		}
 		r.lossy = pairs.broken()
@@ -180,8 +235,14 @@ func (s *scan) wholeText(ctx context.Context, f *sandbox.File, size int64, path 
 		return errBinary
 	}
 	if !utf8.Valid(b) {
+		if n := int64(len(b) + 2*countInvalid(b)); n > most {
+			return s.longer(n)
+		}
 		text, _ := validText(b)
-		b, r.lossy = []byte(text), true
+		b, r.lossy = bytesOf(text), true
+	}
+	if s.in.Multiline && len(b) > redos.MaxText {
+		return redos.ErrTooLong
 	}
 	if s.in.Multiline && bytes.IndexByte(b, '\r') >= 0 {
 		b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
@@ -189,7 +250,7 @@ func (s *scan) wholeText(ctx context.Context, f *sandbox.File, size int64, path 
 	if !s.re.MayMatch(b) {
 		return nil
 	}
-	seg := newSegment(string(b), b)
+	seg := newSegment(b)
 	seg.to = len(b)
 	if s.in.Multiline {
 		if err := s.blocks(ctx, seg, r); err != nil {
@@ -214,12 +275,14 @@ type segment struct {
 	line   int // lines before from
 }
 
-// newSegment finds the secrets of a text. b holds the same bytes.
-func newSegment(raw string, b []byte) *segment {
+// newSegment finds the secrets of a text. The segment shares its bytes, which
+// are used again for the next file: what is kept of it is copied.
+func newSegment(b []byte) *segment {
+	raw := view(b)
 	g := &segment{text: secrets.Scan(raw), masked: raw, bytes: b}
 	if len(g.text.Spans) > 0 {
 		g.masked = g.text.Masked()
-		g.bytes = []byte(g.masked)
+		g.bytes = bytesOf(g.masked)
 	}
 	return g
 }
@@ -481,6 +544,6 @@ func (s *scan) nameSymbols(g *segment, path string, r *fileResult) {
 		return
 	}
 	for i := range r.hits {
-		r.hits[i].symbol = symbol.EnclosingIn(syms, r.hits[i].line)
+		r.hits[i].symbol = strings.Clone(symbol.EnclosingIn(syms, r.hits[i].line))
 	}
 }

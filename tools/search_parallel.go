@@ -24,6 +24,11 @@ const (
 	pendingHits = 4096 // matches gathered and not taken over; beyond, they are only counted
 )
 
+// cores is how many processors the process may use. A server adds to the
+// runtime's number later, for quick requests; more workers than cores would only
+// get in each other's way.
+var cores = runtime.GOMAXPROCS(0)
+
 // fate is what became of a file.
 type fate uint8
 
@@ -90,7 +95,7 @@ type crew struct {
 func (s *search) newCrew(ctx context.Context) (c *crew, release func()) {
 	n := s.call.Limits.SearchWorkers
 	if n <= 0 {
-		n = min(runtime.GOMAXPROCS(0), maxWorkers)
+		n = min(cores, maxWorkers)
 	}
 	n = min(n, max(int(s.call.Memory.size/(8*workerBytes)), 1)) // large files need memory, too
 	var held []func()
@@ -102,6 +107,7 @@ func (s *search) newCrew(ctx context.Context) (c *crew, release func()) {
 		}
 		held = append(held, r)
 	}
+	s.own = int64(workers) * workerBytes
 	c = &crew{s: s, workers: workers, cur: &batch{}}
 	c.ctx, c.stop = context.WithCancel(ctx)
 	return c, func() {

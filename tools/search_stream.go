@@ -14,7 +14,7 @@ import (
 // middle is searched and whose edges are the neighbourhood that decides what
 // is a secret. A NUL anywhere makes the whole file binary, so the file is read
 // to its end even when enough was found.
-func (s *scan) stream(ctx context.Context, f *sandbox.File, r *fileResult) error {
+func (s *scan) stream(ctx context.Context, f *sandbox.File, buf []byte, r *fileResult) error {
 	begin := make([]byte, sniffBytes)
 	n, err := io.ReadFull(f, begin)
 	if err != nil && err != io.ErrUnexpectedEOF {
@@ -28,7 +28,7 @@ func (s *scan) stream(ctx context.Context, f *sandbox.File, r *fileResult) error
 	if enc == utf16LE || enc == utf16BE {
 		in = decoder(enc, io.MultiReader(bytes.NewReader(begin[:n]), f))
 	}
-	w := &textWindow{in: io.LimitReader(in, 2*s.call.Limits.SearchFileBytes), buf: make([]byte, 0, windowBytes+2*secrets.Reach+64<<10)}
+	w := &textWindow{in: io.LimitReader(in, 2*s.call.Limits.SearchFileBytes), buf: buf[:0:windowTotal]}
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -123,23 +123,33 @@ func (w *textWindow) advance(to int) {
 // windowLines searches the lines from the window's position to to.
 func (s *scan) windowLines(ctx context.Context, w *textWindow, to int, r *fileResult) error {
 	body := w.buf[w.pos:to]
-	text := ""
 	lossy := !utf8.Valid(body)
-	if lossy {
-		text, _ = validText(body)
-		body = []byte(text)
-	}
-	if !s.re.MayMatch(body) {
+	if !lossy && !s.re.MayMatch(body) {
 		return nil
 	}
-	if !lossy {
-		text = string(body)
+	from, end := max(w.pos-secrets.Reach, 0), min(to+secrets.Reach, len(w.buf))
+	for from < w.pos && from > 0 && !utf8.RuneStart(w.buf[from]) {
+		from++ // the neighbourhood begins inside a character
 	}
-	before, _ := validText(w.buf[max(w.pos-secrets.Reach, 0):w.pos])
-	after, _ := validText(w.buf[to:min(to+secrets.Reach, len(w.buf))])
-	all := before + text + after
-	g := newSegment(all, []byte(all))
-	g.from, g.to, g.line = len(before), len(before)+len(text), w.line
+	for end > to && end < len(w.buf) && !utf8.RuneStart(w.buf[end]) {
+		end--
+	}
+	all := w.buf[from:end]
+	var g *segment
+	if !lossy && utf8.Valid(all) {
+		g = newSegment(all)
+		g.from, g.to = w.pos-from, to-from
+	} else {
+		before, _ := validText(w.buf[from:w.pos])
+		text, _ := validText(body)
+		if lossy && !s.re.MayMatch(bytesOf(text)) {
+			return nil
+		}
+		after, _ := validText(w.buf[to:end])
+		g = newSegment(bytesOf(before + text + after))
+		g.from, g.to = len(before), len(before)+len(text)
+	}
+	g.line = w.line
 	n := len(r.hits)
 	if err := s.lines(ctx, g, r); err != nil {
 		return err

@@ -20,6 +20,7 @@ type rule struct {
 	text    string // literal: the whole text; otherwise what stands before the first special character
 	tail    string // base names only, "*" followed by plain text: that text
 	prog    prog   // what follows text
+	need    string // whatever prog matches holds it
 }
 
 // rules is one ignore file.
@@ -126,7 +127,28 @@ func parseRule(s string) (r rule, ok bool) {
 	r.text = s[:i]
 	nodes, ok := compileWild(s[i:], r.inPath)
 	r.prog = prog{nodes: nodes}
+	r.need = longestRun(nodes)
 	return r, ok
+}
+
+// longestRun returns the longest text that stands in everything that a program matches.
+func longestRun(nodes []node) (best string) {
+	var run []byte
+	for i := 0; i < len(nodes); i++ {
+		n := &nodes[i]
+		if n.op == opChar {
+			run = append(run, byte(n.c))
+			if len(run) > len(best) {
+				best = string(run)
+			}
+			continue
+		}
+		run = run[:0]
+		if n.op == opSplit {
+			i = int(n.alt) - 1 // what lies between may be left out
+		}
+	}
+	return best
 }
 
 // compileWild compiles a git wildcard pattern; ok is false when it is ill-formed, which in git means that it never
@@ -330,6 +352,9 @@ func (r *rule) matches(s string, cost *int) bool {
 	}
 	rest, ok := strings.CutPrefix(s, r.text)
 	if !ok {
+		return false
+	}
+	if len(rest) < len(r.need) || !strings.Contains(rest, r.need) {
 		return false
 	}
 	*cost += len(rest) * len(r.prog.nodes)

@@ -71,8 +71,8 @@ func (it *Item) Keep() Kept {
 	return Kept{it.held, it.name}
 }
 
-// Open is Item.Open.
-func (k Kept) Open() (*sandbox.File, error) { return k.held.dir.OpenFile(k.name) }
+// Open is Item.Open, for an item that was listed as a regular file.
+func (k Kept) Open() (*sandbox.File, error) { return k.held.dir.OpenListed(k.name) }
 
 // Release lets the folder go. It must be called once, after the last Open.
 func (k Kept) Release() { k.held.release() }
