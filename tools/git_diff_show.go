@@ -21,7 +21,8 @@ type gitDiffOut struct {
 	denied             int
 	commit             *diffCommit
 	files              []diffFile
-	spent              int // characters taken by the commit
+	spent              int  // characters taken by the commit
+	partial            bool // the first patch is not whole
 }
 
 type diffCommit struct {
@@ -183,17 +184,20 @@ func (d *diffRun) page(ctx context.Context) error {
 	}
 	next := -1
 	switch {
-	case done < len(shown):
-		next, o.Stopped = in.Offset+done, "time"
 	case firstOmitted >= 0:
 		next, o.Stopped = in.Offset+firstOmitted, "chars"
+	case done < len(shown):
+		next, o.Stopped = in.Offset+done, "time"
 	case len(shown) < len(rest):
 		next = in.Offset + len(shown)
 		if o.Stopped == "" {
 			o.Stopped = "limit"
 		}
 	}
-	o.Complete = next < 0
+	if o.partial && next < 0 {
+		o.Stopped = "chars"
+	}
+	o.Complete = next < 0 && !o.partial
 	if next > in.Offset || next >= 0 && len(shown) > 0 && next != in.Offset {
 		o.Next = d.next(next)
 	}
@@ -202,7 +206,9 @@ func (d *diffRun) page(ctx context.Context) error {
 
 // files compares the files of a page. It returns the index of the first one
 // whose patch found no room (-1: none), and how many were compared before time
-// ran out.
+// ran out. From the first one on everything is marked as omitted for the budget,
+// because that is where the next page begins: what is not so marked, or is and has a
+// patch all the same (a part of one), stands on one page only.
 func (d *diffRun) files(ctx context.Context, list []git.Change, room int) (firstOmitted, done int, err error) {
 	o := d.out
 	firstOmitted = -1
@@ -215,6 +221,9 @@ func (d *diffRun) files(ctx context.Context, list []git.Change, room int) (first
 			f.old = d.c.Texts.Name(ch.OldPath)
 		}
 		if ch.Status == git.Untracked || d.in.OutputMode == "names" {
+			if firstOmitted >= 0 {
+				f.omitted = "budget"
+			}
 			o.files = append(o.files, f)
 			continue
 		}
@@ -240,7 +249,9 @@ func (d *diffRun) files(ctx context.Context, list []git.Change, room int) (first
 			o.deleted += r.Patch.Deleted
 			o.counted = true
 		}
-		if d.in.OutputMode == "patch" {
+		if firstOmitted >= 0 {
+			f.omitted = "budget"
+		} else if d.in.OutputMode == "patch" {
 			d.omit(&f, &r, generated)
 			if f.omitted == "" && r.Patch.Text.Raw != "" {
 				cost := answer.Cost(r.Patch.Text) + 30
@@ -250,12 +261,12 @@ func (d *diffRun) files(ctx context.Context, list []git.Change, room int) (first
 					f.patch = d.c.Texts.Content(r.Patch.Text, f.path, 0)
 				} else {
 					f.omitted = "budget"
-					if patches == 0 && firstOmitted < 0 {
+					if patches == 0 {
 						// Nothing else took the room: show the hunks that fit, since a
 						// further call could not show more.
 						if part, hunks, all := leadingHunks(r.Patch.Text, room-30); hunks > 0 {
-							room = 0
 							patches++
+							o.partial = true
 							f.patch = d.c.Texts.Content(part, f.path, 0)
 							o.Notice(answer.W("the first patch holds "), answer.N(int64(hunks)), answer.W(" of "), answer.N(int64(all)),
 								answer.W(" hunks; fewer context_lines or read_file shows more"))
@@ -265,7 +276,7 @@ func (d *diffRun) files(ctx context.Context, list []git.Change, room int) (first
 						} else {
 							f.omitted = "too_large"
 						}
-					} else if firstOmitted < 0 {
+					} else {
 						firstOmitted = i
 					}
 				}

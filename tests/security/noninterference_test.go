@@ -48,7 +48,7 @@ func pairs(t *testing.T) []twins {
 				size := e.End - e.Start
 				keep := max(e.Start, e.End-max(6, size/[]int{2, 4}[turn/3%2]))
 				end := e.End - 2*(turn%3) // and so does the end of some
-				if turn%8 == 7 { // or the middle of a few
+				if turn%8 == 7 {          // or the middle of a few
 					keep, end = e.Start+size/3, e.Start+size/2
 				}
 				b := e.Text[:keep] + twin(e.Text[keep:end], turn) + e.Text[end:]

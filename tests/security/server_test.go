@@ -223,7 +223,14 @@ func newRepository(t testing.TB) *repository {
 
 func (r *repository) git(arguments ...string) string {
 	r.t.Helper()
+	return r.feed("", arguments...)
+}
+
+// feed runs git with something to read.
+func (r *repository) feed(input string, arguments ...string) string {
+	r.t.Helper()
 	cmd := exec.Command(gitBinary(r.t), arguments...)
+	cmd.Stdin = strings.NewReader(input)
 	cmd.Dir = r.root
 	when := fmt.Sprintf("@%d +0000", r.clock)
 	cmd.Env = []string{"HOME=" + r.root, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
