@@ -87,7 +87,7 @@ func (p *probe) startOn(l link, r request) *exchange {
 		p.run.ids++
 		id = strconv.Itoa(1000 + p.run.ids)
 	}
-	e := newExchange(&r, id)
+	e := newExchange(&r, id, p.run.ledger)
 	e.sent = r.encode(id)
 	e.pv = r.version
 	if e.pv == "" {
@@ -143,7 +143,7 @@ func callOf(t *tool, args *value) request {
 // fresh opens another connection, on stdio another process, which the check
 // leaves behind.
 func (p *probe) fresh() link {
-	l, err := p.run.target.open(p.ctx)
+	l, err := p.run.target.open(p.ctx, p.run.ledger)
 	if err != nil {
 		p.skipf("another connection could not be opened")
 	}

@@ -62,7 +62,7 @@ func messagesAreJSONRPC(p *probe) {
 	})
 	for _, e := range p.run.seen {
 		for _, m := range e.messages() {
-			if m.err != nil && utf8.Valid(m.raw) {
+			if m.err != nil && m.utf8 {
 				p.failf(e, "%s: the answer is not one JSON value", of(e))
 			}
 		}
@@ -194,18 +194,16 @@ func notUTF8(p *probe) {
 }
 
 func outputIsUTF8(p *probe) {
-	p.run.eachRaw(func(e *exchange, raw []byte) {
-		if !utf8.Valid(raw) {
-			p.failf(e, "%s: the answer is not UTF-8", of(e))
-		}
-	})
-}
-
-// eachRaw visits the bytes of all that came.
-func (r *run) eachRaw(visit func(*exchange, []byte)) {
-	for _, e := range r.seen {
+	for _, e := range p.run.seen {
 		for _, m := range e.messages() {
-			visit(e, m.raw)
+			if !m.utf8 {
+				p.failf(e, "%s: the answer is not UTF-8", of(e))
+			}
+		}
+	}
+	for _, g := range p.noise() {
+		if strings.HasPrefix(g, notText) {
+			p.failf(nil, "%s", g)
 		}
 	}
 }

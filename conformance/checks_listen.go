@@ -73,10 +73,10 @@ func (p *probe) volley() (calls []*exchange) {
 }
 
 func (p *probe) cancel(e *exchange) {
-	n := newExchange(&request{method: noteCancelled, note: true}, "")
+	n := newExchange(&request{method: noteCancelled, note: true}, "", p.run.ledger)
 	n.sent = []byte(`{"jsonrpc":"2.0","method":"` + noteCancelled + `","params":{"requestId":` + e.id + `}}`)
 	if l, ok := p.link.(*pipe); ok {
-		l.send(n.sent)
+		l.send(p.ctx, n.sent)
 		return
 	}
 	p.link.start(p.ctx, n)

@@ -11,14 +11,19 @@ var pipeChecks = []check{
 }
 
 func stdoutPure(p *probe) {
-	_, garbage := p.run.link.strays()
 	told := map[string]bool{}
-	for _, g := range append(p.run.garbage[:len(p.run.garbage):len(p.run.garbage)], garbage...) {
+	for _, g := range p.noise() {
 		if !told[g] {
 			told[g] = true
 			p.failf(nil, "%s", g)
 		}
 	}
+}
+
+// noise lists what no connection of the run should have carried.
+func (p *probe) noise() []string {
+	_, garbage := p.run.link.strays()
+	return append(p.run.garbage[:len(p.run.garbage):len(p.run.garbage)], garbage...)
 }
 
 func exitsIdle(p *probe) {
@@ -85,6 +90,7 @@ func pureAtEnd(p *probe) {
 	if !l.exits(p.run.timeout) {
 		p.skipf("the process does not end by itself")
 	}
+	l.silenced()
 	lost, garbage := l.strays()
 	if len(lost)+len(garbage) > len(before)+len(noise) {
 		p.failf(e, "stdout gets something when the server ends")

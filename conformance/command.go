@@ -3,9 +3,9 @@ package conformance
 import (
 	"context"
 	"errors"
+	"io"
 	"os/exec"
 	"strings"
-	"time"
 )
 
 // Command returns a start function for [Stdio]: it runs argv with the
@@ -26,13 +26,19 @@ func Command(argv []string) func(context.Context) (*Process, error) {
 			return nil, err
 		}
 		group(cmd)
-		cmd.WaitDelay = time.Second
 		if err := cmd.Start(); err != nil {
 			return nil, err
 		}
 		return &Process{
-			Stdin: stdin, Stdout: stdout, Stderr: stderr, Wait: cmd.Wait,
-			Kill: func() { killGroup(cmd) },
+			Stdin: stdin, Stdout: stdout, Stderr: stderr,
+			// Not that of cmd, which would close streams that are still read.
+			Wait: func() error { _, err := cmd.Process.Wait(); return err },
+			Kill: func() {
+				killGroup(cmd)
+				for _, c := range []io.Closer{stdin, stdout, stderr} {
+					_ = c.Close()
+				}
+			},
 		}, nil
 	}
 }

@@ -33,6 +33,7 @@ type exchange struct {
 	fields  []field
 	pv      string // the revision that the message names
 
+	ledger   *ledger
 	patience time.Duration // for its answer
 	due      time.Duration // of a message without an id that has to be answered: for that answer
 
@@ -45,14 +46,15 @@ type exchange struct {
 	err      error
 	status   int
 	header   http.Header
-	body     []byte // of an HTTP answer that is no stream, or its beginning
+	size     int    // of the body of an HTTP answer that is no stream
+	body     []byte // as much of it as a report shows
 	sse      bool
 	events   []string // SSE lines that this revision has no use for
 	stop     func()   // gives up; on HTTP by closing the connection
 }
 
-func newExchange(r *request, id string) *exchange {
-	return &exchange{request: r, id: id, changed: make(chan struct{}), stop: func() {}}
+func newExchange(r *request, id string, l *ledger) *exchange {
+	return &exchange{request: r, id: id, ledger: l, changed: make(chan struct{}), stop: func() {}}
 }
 
 // update changes an exchange and wakes whoever waits for it.
@@ -66,6 +68,10 @@ func (e *exchange) update(f func()) {
 
 // add takes a message in.
 func (e *exchange) add(m *message) {
+	if !e.ledger.take(m) {
+		e.end(errFull)
+		return
+	}
 	e.update(func() {
 		if e.answered {
 			e.late = append(e.late, m)

@@ -38,16 +38,19 @@ func (v *value) list() []*value {
 // ok is false when they do not: the schema asks for more than is understood
 // here.
 func (t *tool) arguments() (args *value, ok bool) {
-	g := generator{root: t.input(), depth: 8}
+	g := generator{root: t.input(), depth: 8, steps: 4 * maxSteps}
 	args = g.make(t.input(), 0)
-	return args, args.is('{') && len(violations(t.input(), args)) == 0
+	return args, args.is('{') && g.fits(t.input(), args) && g.steps >= 0
 }
 
 // generator makes values that fit a schema.
 type generator struct {
 	root  *value
 	depth int
+	steps int
 }
+
+func (g *generator) fits(s, v *value) bool { return len(judge(g.root, s, v, &g.steps)) == 0 }
 
 func text(s string) *value   { return &value{kind: '"', text: s} }
 func number(s string) *value { return &value{kind: '0', text: s} }
@@ -62,7 +65,7 @@ func (v *value) set(name string, m *value) {
 }
 
 func (g *generator) make(s *value, depth int) *value {
-	if depth > g.depth {
+	if g.steps--; depth > g.depth || g.steps < 0 {
 		return &value{kind: 'n'}
 	}
 	if s.is('t') {
@@ -73,12 +76,12 @@ func (g *generator) make(s *value, depth int) *value {
 	}
 	for _, name := range []string{"enum", "examples"} {
 		for _, v := range s.at(name).list() {
-			if len(judge(g.root, s, v)) == 0 {
+			if g.fits(s, v) {
 				return v
 			}
 		}
 	}
-	if d := s.at("default"); d != nil && len(judge(g.root, s, d)) == 0 {
+	if d := s.at("default"); d != nil && g.fits(s, d) {
 		return d
 	}
 	if r := s.at("$ref"); r != nil {
@@ -89,7 +92,7 @@ func (g *generator) make(s *value, depth int) *value {
 			break
 		}
 		for _, branch := range s.at(name).list() {
-			if v := g.make(branch, depth+1); len(judge(g.root, s, v)) == 0 {
+			if v := g.make(branch, depth+1); g.fits(s, v) {
 				return v
 			}
 		}
@@ -170,7 +173,7 @@ func (g *generator) text(s *value) string {
 		for int64(len(candidate)) < min(least, 10_000) {
 			candidate += candidate[len(candidate)-1:]
 		}
-		if len(judge(g.root, s, text(candidate))) == 0 {
+		if g.fits(s, text(candidate)) {
 			return candidate
 		}
 	}
@@ -190,7 +193,7 @@ func (g *generator) number(s *value) string {
 		}
 	}
 	for _, c := range candidates {
-		if len(judge(g.root, s, number(c))) == 0 {
+		if g.fits(s, number(c)) {
 			return c
 		}
 	}

@@ -57,6 +57,20 @@ var hostile = map[string]func(http.ResponseWriter, *http.Request){
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte("\x1b[2J\xff\x00<script>alert(1)</script>"))
 	},
+	"big answers, each another": func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","result":{"pad":"%p%s"}}`, r, strings.Repeat("x", 4<<20))
+	},
+	"a schema that takes for ever": func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		some := func(n int, s string) string { return "[" + strings.Repeat(s+",", n) + s + "]" }
+		schema := `{"type":"object","allOf":` + some(2000, `{"$ref":"#/$defs/a"}`) + `,"$defs":{"a":{"enum":` + some(2000, "7") +
+			`,"anyOf":` + some(50, `{"$ref":"#"}`) + `,"pattern":"(a{1,900}){1}"}}}`
+		tool := `{"name":"t","annotations":{"readOnlyHint":true},"inputSchema":` + schema + `,"outputSchema":` + schema + `}`
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"content":[],"structuredContent":{},"tools":[%s]}}`,
+			newMessage(body).id().json(), tool)
+	},
 	"no answer at all": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	"a broken connection": func(w http.ResponseWriter, _ *http.Request) {
 		panic(http.ErrAbortHandler)
@@ -70,6 +84,7 @@ func TestHostileServers(t *testing.T) {
 			var n atomic.Int64
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
+				r.Body = io.NopCloser(bytes.NewReader(body))
 				if n.Add(1) == 1 {
 					id := newMessage(body).id()
 					w.Header().Set("Content-Type", "application/json")
@@ -287,5 +302,35 @@ func TestColdServer(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestLedger: what a run keeps ends at a budget, and what comes again and again
+// is kept once.
+func TestLedger(t *testing.T) {
+	answer := func(pad string) *message {
+		result, v := object(), object()
+		result.set("pad", text(pad))
+		v.set("result", result)
+		return &message{v: v}
+	}
+	long := strings.Repeat("x", 4<<20)
+	same := newLedger()
+	for range 60 {
+		if !same.take(answer(long)) {
+			t.Fatal("an answer that was there before is too much")
+		}
+	}
+	if same.full() || same.weight > 8<<20 {
+		t.Errorf("%d bytes for one list", same.weight)
+	}
+	other, n := newLedger(), 0
+	for ; n < 100 && other.take(answer(fmt.Sprint(n)+long)); n++ {
+	}
+	if n < 40 || n > keepWeight>>22 || !other.full() {
+		t.Errorf("kept %d different answers of 4 MiB", n)
+	}
+	if !other.take(answer("short")) {
+		t.Error("no room for a short answer")
 	}
 }

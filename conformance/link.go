@@ -52,7 +52,7 @@ type link interface {
 type Target struct {
 	name string
 	kind Transport
-	open func(context.Context) (link, error)
+	open func(context.Context, *ledger) (link, error)
 	web  *web // of HTTP
 }
 
@@ -74,7 +74,7 @@ type Conversation interface {
 // InProcess makes a target of a server in the same process. Each call of dial
 // begins a conversation.
 func InProcess(name string, dial func() Conversation) *Target {
-	return &Target{name: "in process (" + name + ")", kind: Local, open: func(context.Context) (link, error) {
+	return &Target{name: "in process (" + name + ")", kind: Local, open: func(context.Context, *ledger) (link, error) {
 		return &local{to: dial()}, nil
 	}}
 }
@@ -89,7 +89,7 @@ func (l *local) start(ctx context.Context, e *exchange) {
 			e.end(errTooLarge)
 			return
 		}
-		e.add(newMessage(append([]byte(nil), b...)))
+		e.add(newMessage(b))
 	}
 	done := func() {
 		e.end(nil)

@@ -3,20 +3,35 @@ package conformance
 import (
 	"strconv"
 	"strings"
+	"sync"
+	"unicode/utf8"
 )
 
 // message is one thing that a server sent.
 type message struct {
-	raw []byte
-	v   *value
-	err error // why raw is not one JSON value
+	raw  []byte // as much as a report shows
+	utf8 bool
+	v    *value
+	err  error // why it is not one JSON value
 }
 
+// parsing lets one big message at a time be parsed: it takes a multiple of its
+// size.
+var parsing sync.Mutex
+
 func newMessage(raw []byte) *message {
-	m := &message{raw: raw}
+	if len(raw) > 256<<10 {
+		parsing.Lock()
+		defer parsing.Unlock()
+	}
+	m := &message{utf8: utf8.Valid(raw), raw: shorten(raw)}
 	m.v, m.err = parseValue(raw)
 	return m
 }
+
+// shorten copies as much of raw as a report shows, and a byte more to say that
+// it was more.
+func shorten(raw []byte) []byte { return append([]byte(nil), raw[:min(len(raw), keepBytes+1)]...) }
 
 func (m *message) method() string { return m.v.at("method").str() }
 func (m *message) id() *value     { return m.v.at("id") }

@@ -17,19 +17,19 @@ import (
 type Process struct {
 	Stdin          io.WriteCloser
 	Stdout, Stderr io.Reader
-	Wait           func() error // returns when the process has ended; called once
-	Kill           func()
+	Wait           func() error // returns when the process has ended, whoever still holds its streams; called once
+	Kill           func()       // ends the process and, on this side, its streams
 }
 
 // Stdio makes a target of a program that speaks over stdin and stdout. start is
 // called for every fresh process that a check needs.
 func Stdio(name string, start func(context.Context) (*Process, error)) *Target {
-	return &Target{name: "stdio (" + name + ")", kind: Pipe, open: func(ctx context.Context) (link, error) {
+	return &Target{name: "stdio (" + name + ")", kind: Pipe, open: func(ctx context.Context, book *ledger) (link, error) {
 		p, err := start(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return newPipe(p), nil
+		return newPipe(p, book), nil
 	}}
 }
 
@@ -43,6 +43,7 @@ func settle(roundTrip time.Duration) time.Duration {
 // pipe is a link over the streams of a process.
 type pipe struct {
 	p     *Process
+	book  *ledger
 	queue chan []byte   // to stdin, in order
 	gone  chan struct{} // closed when stdout has ended
 	dead  chan struct{} // closed when the process has ended
@@ -62,22 +63,41 @@ type pipe struct {
 	errSize  int
 }
 
-func newPipe(p *Process) *pipe {
+func newPipe(p *Process, book *ledger) *pipe {
 	l := &pipe{
-		p: p, queue: make(chan []byte, 4096), gone: make(chan struct{}), dead: make(chan struct{}), quit: make(chan struct{}),
+		p: p, book: book, queue: make(chan []byte, 4096), gone: make(chan struct{}), dead: make(chan struct{}), quit: make(chan struct{}),
 		byID: map[string]*exchange{}, byToken: map[string]*exchange{}, open: true,
 	}
-	var reading sync.WaitGroup
-	reading.Add(2)
 	go l.write()
-	go func() { defer reading.Done(); l.read() }()
-	go func() { defer reading.Done(); l.drain() }()
+	go l.read()
+	go l.drain()
 	go func() {
-		reading.Wait() // the streams first: Wait closes them
 		_ = p.Wait()
 		close(l.dead)
+		if !l.silenced() { // a child that it left behind holds stdout
+			p.Kill()
+		}
 	}()
 	return l
+}
+
+// silenced waits for the end of stdout after the process has ended.
+func (l *pipe) silenced() bool {
+	t := time.NewTimer(time.Second)
+	defer t.Stop()
+	select {
+	case <-l.gone:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// release closes a stream that has been read to its end.
+func release(r io.Reader) {
+	if c, ok := r.(io.Closer); ok {
+		_ = c.Close()
+	}
 }
 
 // write feeds stdin; a nil message closes it.
@@ -100,6 +120,7 @@ func (l *pipe) write() {
 }
 
 func (l *pipe) read() {
+	defer release(l.p.Stdout)
 	defer func() {
 		l.mu.Lock()
 		l.open = false
@@ -146,6 +167,9 @@ func readLine(in *bufio.Reader) (line []byte, cut bool, err error) {
 	}
 }
 
+// notText is how garbage of that kind begins.
+const notText = "a line that is not UTF-8"
+
 func (l *pipe) impure(what string, line []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,6 +184,9 @@ func (l *pipe) line(line []byte, whole bool) {
 	l.spoken = l.spoken || m.v.is('{')
 	l.mu.Unlock()
 	switch {
+	case !m.utf8:
+		l.impure(notText, line)
+		return
 	case m.err != nil && !errors.Is(m.err, errMany) && !errors.Is(m.err, errDeep):
 		l.impure("a line that is not JSON", line)
 		return
@@ -197,7 +224,7 @@ func (l *pipe) owner(m *message) *exchange {
 	if len(l.nameless) > 0 {
 		return l.nameless[0]
 	}
-	if len(l.lost) < 1000 {
+	if len(l.lost) < 1000 && l.book.take(m) {
 		l.lost = append(l.lost, m)
 	}
 	return nil
@@ -206,6 +233,7 @@ func (l *pipe) owner(m *message) *exchange {
 // drain keeps the beginning of stderr and throws the rest away: a process whose
 // stderr is not read may block.
 func (l *pipe) drain() {
+	defer release(l.p.Stderr)
 	b := make([]byte, 32<<10)
 	for {
 		n, err := l.p.Stderr.Read(b)
@@ -240,9 +268,9 @@ func (l *pipe) start(ctx context.Context, e *exchange) {
 			l.forget(e)
 			return
 		}
-		l.send([]byte(`{"jsonrpc":"2.0","method":"` + noteCancelled + `","params":{"requestId":` + e.id + `}}`))
+		l.send(ctx, []byte(`{"jsonrpc":"2.0","method":"`+noteCancelled+`","params":{"requestId":`+e.id+`}}`))
 	}
-	l.send(e.sent)
+	l.send(ctx, e.sent)
 	if e.id == "" {
 		go l.fence(ctx, e)
 	}
@@ -265,11 +293,12 @@ func idKey(id string) string {
 	return key(v)
 }
 
-func (l *pipe) send(b []byte) {
+func (l *pipe) send(ctx context.Context, b []byte) {
 	line := make([]byte, 0, len(b)+1)
 	line = append(append(line, b...), '\n')
 	select {
 	case l.queue <- line:
+	case <-ctx.Done():
 	case <-l.quit:
 	case <-l.gone:
 	}
@@ -282,12 +311,12 @@ func (l *pipe) fence(ctx context.Context, e *exchange) {
 	l.fences++
 	id := fmt.Sprintf(`"conform-fence-%d"`, l.fences)
 	r := &request{method: methodDiscover}
-	f := newExchange(r, id)
+	f := newExchange(r, id, l.book)
 	f.sent = r.encode(id)
 	l.byID[idKey(id)] = f
 	l.mu.Unlock()
 	began := time.Now()
-	l.send(f.sent)
+	l.send(ctx, f.sent)
 	if !f.await(ctx, func() bool { return f.answered }) {
 		l.forget(e)
 		if f.waitEnd(ctx, 0) {
@@ -333,6 +362,8 @@ func (l *pipe) alive() bool {
 	select {
 	case <-l.gone:
 		return false
+	case <-l.dead:
+		return false
 	default:
 		return true
 	}
@@ -372,12 +403,20 @@ func (l *pipe) badStderr() (line string, bad bool) {
 	return "", false
 }
 
-// lastWords returns the end of what is kept of stderr.
-func (l *pipe) lastWords() string {
+// lastWords says what a process did instead of answering.
+func (l *pipe) lastWords() (words string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := strings.TrimSpace(string(l.stderr))
-	return clip(s[strings.LastIndexByte(s, '\n')+1:], 200)
+	if len(l.garbage) > 0 {
+		words += "; stdout holds " + l.garbage[0]
+	}
+	if len(l.lost) > 0 {
+		words += "; it sent a message that belongs to no request: " + clip(string(l.lost[0].raw), 120)
+	}
+	if s := strings.TrimSpace(string(l.stderr)); s != "" {
+		words += "; stderr ends with: " + clip(s[strings.LastIndexByte(s, '\n')+1:], 200)
+	}
+	return words
 }
 
 // close ends the process: politely first.
@@ -388,6 +427,7 @@ func (l *pipe) close() {
 			l.p.Kill()
 			l.exits(5 * time.Second)
 		}
+		l.silenced()
 	})
 }
 

@@ -53,6 +53,8 @@ func (r *Report) Summary() string {
 		return "NOT CONFORMANT: the server speaks an earlier revision"
 	case r.OutOfTime:
 		return "NOT CONFORMANT: the time of the run was used up"
+	case r.Flooded:
+		return fmt.Sprintf("NOT CONFORMANT: the server said more than the %d MiB that a run can keep", keepWeight>>20)
 	case r.Count(Fail) > 0:
 		return fmt.Sprintf("NOT CONFORMANT: %d of %d requirements are broken", r.Count(Fail), len(r.Results)-r.Count(Skip))
 	case r.Count(OK) == 0:

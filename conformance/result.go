@@ -43,6 +43,7 @@ type Report struct {
 	Results   []Result
 	Uncalled  []string // tools that were not called
 	OutOfTime bool
+	Flooded   bool // the server said more than a run can keep
 	Took      time.Duration
 }
 
@@ -58,7 +59,7 @@ func (r *Report) Count(v Verdict) (n int) {
 
 // Conformant: nothing failed, something was ok, and the run came to its end.
 func (r *Report) Conformant() bool {
-	return r.Legacy == "" && !r.OutOfTime && r.Count(Fail) == 0 && r.Count(OK) > 0
+	return r.Legacy == "" && !r.OutOfTime && !r.Flooded && r.Count(Fail) == 0 && r.Count(OK) > 0
 }
 
 // Bounds of what a report keeps of an exchange.

@@ -32,6 +32,7 @@ type run struct {
 	timeout  time.Duration
 	start    time.Duration // of a connection that has not answered anything yet
 	silent   bool          // what is no request was met with silence for a whole timeout
+	ledger   *ledger
 	link     link
 	ids      int
 	seen     []*exchange
@@ -58,7 +59,7 @@ func (r *run) connect() error {
 		r.keep(r.link)
 		r.link = nil
 	}
-	l, err := r.target.open(r.ctx)
+	l, err := r.target.open(r.ctx, r.ledger)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNoServer, err)
 	}
@@ -80,7 +81,7 @@ func Run(ctx context.Context, t *Target, o Options) (*Report, error) {
 		return nil, err
 	}
 	began := time.Now()
-	r := &run{ctx: ctx, target: t, options: o, timeout: o.Timeout, start: o.Start}
+	r := &run{ctx: ctx, target: t, options: o, timeout: o.Timeout, start: o.Start, ledger: newLedger()}
 	defer func() {
 		if r.link != nil {
 			r.link.close()
@@ -118,6 +119,7 @@ func Run(ctx context.Context, t *Target, o Options) (*Report, error) {
 		report.Results = append(report.Results, results[c.id])
 	}
 	report.OutOfTime = limited.Err() != nil
+	report.Flooded = r.ledger.full()
 	report.Uncalled = r.survey.uncalled
 	report.Took = time.Since(began)
 	return report, nil
@@ -195,9 +197,7 @@ func (r *run) preflight(report *Report) error {
 	if hello.response() == nil && old.response() == nil {
 		why := hello.saw()
 		if l, ok := r.link.(*pipe); ok {
-			if words := l.lastWords(); words != "" {
-				why += "; stderr ends with: " + words
-			}
+			why += l.lastWords()
 		}
 		return fmt.Errorf("%w: %s is answered with %s", ErrNoServer, methodDiscover, why)
 	}

@@ -11,20 +11,47 @@ import (
 
 // violations judges a value by a schema, as far as the keywords are known here;
 // a keyword that is not known accepts everything.
-func violations(schema, v *value) []string { return judge(schema, schema, v) }
+func violations(schema, v *value) []string {
+	steps := maxSteps
+	return judge(schema, schema, v, &steps)
+}
 
-func judge(root, schema, v *value) []string {
-	j := judgement{root: root, steps: 20_000}
+// maxSteps bounds the work on one schema, which is what the server says it is.
+const maxSteps = 50_000
+
+// judge finds nothing once the steps are used up.
+func judge(root, schema, v *value, steps *int) []string {
+	j := judgement{root: root, steps: steps}
 	j.check(schema, v, "")
+	if *steps < 0 {
+		return nil
+	}
 	return j.found
 }
 
-// judgement walks a value and its schema. steps bounds the work: a schema is
-// what the server says it is.
+// judgement walks a value and its schema. A step is a comparison or so.
 type judgement struct {
 	root  *value
-	steps int
+	steps *int
 	found []string
+}
+
+// spend takes steps and tells whether there were as many.
+func (j *judgement) spend(n int) bool {
+	*j.steps -= n
+	return *j.steps >= 0
+}
+
+// regexp compiles a pattern. One that RE2 cannot read judges nothing.
+func (j *judgement) regexp(p string, text int) *regexp.Regexp {
+	if len(p) > 1000 || !j.spend(100+len(p)+text/16) {
+		return nil
+	}
+	re, err := regexp.Compile(p)
+	if err != nil {
+		return nil
+	}
+	return re
 }
 
 func (j *judgement) fail(at, format string, args ...any) {
@@ -40,12 +67,11 @@ func (j *judgement) fail(at, format string, args ...any) {
 func (j *judgement) fits(schema, v *value, at string) bool {
 	sub := judgement{root: j.root, steps: j.steps}
 	sub.check(schema, v, at)
-	j.steps = sub.steps
 	return len(sub.found) == 0
 }
 
 func (j *judgement) check(s, v *value, at string) {
-	if j.steps--; j.steps < 0 || s == nil || s.is('t') {
+	if !j.spend(1+len(s.at("enum").list())) || s == nil || s.is('t') {
 		return
 	}
 	if s.is('f') {
@@ -118,9 +144,8 @@ func (j *judgement) text(s, v *value, at string) {
 	if most, ok := s.at("maxLength").integer(); ok && n > most {
 		j.fail(at, "is longer than %d characters", most)
 	}
-	if p := s.at("pattern").str(); p != "" && len(p) < 1000 {
-		// A pattern that RE2 cannot read judges nothing.
-		if re, err := regexp.Compile(p); err == nil && !re.MatchString(v.text) {
+	if p := s.at("pattern").str(); p != "" {
+		if re := j.regexp(p, len(v.text)); re != nil && !re.MatchString(v.text) {
 			j.fail(at, "does not match its pattern")
 		}
 	}
@@ -166,7 +191,7 @@ func (j *judgement) array(s, v *value, at string) {
 			j.check(s.at("items"), item, where)
 		}
 	}
-	if s.at("uniqueItems").is('t') && n <= 1000 {
+	if s.at("uniqueItems").is('t') && n <= 1000 && j.spend(int(n*n/2)) {
 		for i := range v.items {
 			for k := range i {
 				if equal(v.items[i], v.items[k]) {
@@ -179,6 +204,9 @@ func (j *judgement) array(s, v *value, at string) {
 }
 
 func (j *judgement) object(s, v *value, at string) {
+	if !j.spend(len(s.at("required").list())) {
+		return
+	}
 	for _, r := range s.at("required").list() {
 		if v.at(r.str()) == nil {
 			j.fail(at, "lacks %q", clip(r.str(), 60))
@@ -200,11 +228,11 @@ func (j *judgement) object(s, v *value, at string) {
 		}
 		if patterns := s.at("patternProperties"); patterns != nil {
 			for _, p := range patterns.names {
-				if re, err := regexp.Compile(p); err != nil || re.MatchString(name) {
+				if re := j.regexp(p, len(name)); re == nil {
 					known = true
-					if err == nil {
-						j.check(patterns.members[p], v.members[name], where)
-					}
+				} else if re.MatchString(name) {
+					known = true
+					j.check(patterns.members[p], v.members[name], where)
 				}
 			}
 		}

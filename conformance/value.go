@@ -27,7 +27,7 @@ type value struct {
 // values.
 const (
 	maxDepth  = 200
-	maxValues = 1 << 20
+	maxValues = 1 << 18
 )
 
 var (
@@ -160,8 +160,10 @@ func exponent(s string) int {
 // equal compares as JSON Schema does: numbers by value, objects without order.
 func equal(a, b *value) bool {
 	switch {
+	case a == b:
+		return true
 	case a == nil || b == nil:
-		return a == b
+		return false
 	case a.kind != b.kind:
 		return false
 	case a.kind == '0':

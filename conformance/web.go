@@ -39,7 +39,7 @@ func HTTP(endpoint string, o HTTPOptions) (*Target, error) {
 	}
 	shown := *u
 	shown.User = nil
-	return &Target{name: "http (" + shown.Redacted() + ")", kind: Web, web: w, open: func(context.Context) (link, error) {
+	return &Target{name: "http (" + shown.Redacted() + ")", kind: Web, web: w, open: func(context.Context, *ledger) (link, error) {
 		return &webLink{web: w, client: &http.Client{
 			Transport: &http.Transport{
 				DisableCompression:     true,
@@ -198,15 +198,16 @@ func (l *webLink) raw(ctx context.Context, e *exchange, s *shape, to *url.URL) e
 	if to.Port() == "" {
 		address = net.JoinHostPort(to.Hostname(), map[string]string{"http": "80", "https": "443"}[to.Scheme])
 	}
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	socket, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return unreachable(ctx)
 	}
-	stop := context.AfterFunc(ctx, func() { c.Close() })
+	stop := context.AfterFunc(ctx, func() { socket.Close() })
 	defer stop()
-	defer c.Close()
+	defer socket.Close()
+	c := socket
 	if to.Scheme == "https" {
-		c = tls.Client(c, &tls.Config{ServerName: to.Hostname(), MinVersion: tls.VersionTLS12})
+		c = tls.Client(socket, &tls.Config{ServerName: to.Hostname(), MinVersion: tls.VersionTLS12})
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\nConnection: close\r\n", s.verb, to.RequestURI(), to.Host, len(e.sent))
@@ -252,11 +253,11 @@ func receive(ctx context.Context, e *exchange, a *http.Response) error {
 	if e.sse {
 		return readEvents(ctx, e, a.Body)
 	}
-	b, err := io.ReadAll(io.LimitReader(a.Body, MaxAnswer+1))
+	b, err := readBody(ctx, a.Body)
 	if len(b) > MaxAnswer {
 		return errTooLarge
 	}
-	e.update(func() { e.body = b })
+	e.update(func() { e.size, e.body = len(b), shorten(b) })
 	if err != nil && len(b) == 0 {
 		return unreachable(ctx)
 	}
@@ -266,14 +267,59 @@ func receive(ctx context.Context, e *exchange, a *http.Response) error {
 	return nil
 }
 
+// bulky holds a place for each big answer that is read at the same time.
+var bulky = make(chan struct{}, 4)
+
+// small is where a big answer begins.
+const small = 256 << 10
+
+// readBody reads a body, of a big one at most MaxAnswer and a byte.
+func readBody(ctx context.Context, body io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(body, small))
+	if err != nil || len(b) < small {
+		return b, err
+	}
+	select {
+	case bulky <- struct{}{}:
+		defer func() { <-bulky }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	rest, err := io.ReadAll(io.LimitReader(body, MaxAnswer+1-small))
+	return append(b, rest...), err
+}
+
+const byteOrderMark = "\ufeff"
+
 // readEvents reads a stream of server-sent events, each a message.
 func readEvents(ctx context.Context, e *exchange, body io.Reader) error {
 	limited := &io.LimitedReader{R: body, N: MaxAnswer}
-	in := bufio.NewReader(limited)
+	in := eventReader{in: bufio.NewReader(limited)}
+	if mark, err := in.in.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
+		_, _ = in.in.Discard(len(byteOrderMark))
+	}
 	var data []byte
-	has := false
+	has, held := false, false
+	letGo := func() {
+		if held {
+			<-bulky
+			held = false
+		}
+	}
+	defer letGo()
+	hold := func() bool {
+		if held {
+			return true
+		}
+		select {
+		case bulky <- struct{}{}:
+			held = true
+		case <-ctx.Done():
+		}
+		return held
+	}
 	for {
-		line, err := eventLine(in)
+		line, err := in.line(small-len(data), hold)
 		if err != nil {
 			switch {
 			case limited.N <= 0:
@@ -288,7 +334,11 @@ func readEvents(ctx context.Context, e *exchange, body io.Reader) error {
 		switch {
 		case line == "":
 			if has {
-				e.add(newMessage(append([]byte(nil), data...)))
+				e.add(newMessage(data))
+			}
+			if held {
+				data = nil
+				letGo()
 			}
 			data, has = data[:0], false
 		case strings.HasPrefix(line, ":"):
@@ -307,27 +357,31 @@ func readEvents(ctx context.Context, e *exchange, body io.Reader) error {
 	}
 }
 
-// eventLine reads a line that ends in LF, CR or both.
-func eventLine(in *bufio.Reader) (string, error) {
+// eventReader splits a stream into lines, which end in LF, CR or both.
+type eventReader struct {
+	in       *bufio.Reader
+	returned bool // the last line ended in CR: an LF that follows belongs to it
+}
+
+// line returns the next line. It asks before it keeps more than limit bytes.
+func (r *eventReader) line(limit int, more func() bool) (string, error) {
 	var line []byte
 	for {
-		c, err := in.ReadByte()
-		switch {
-		case err != nil:
+		c, err := r.in.ReadByte()
+		if err != nil {
 			return "", err
-		case c == '\n':
-			return string(line), nil
-		case c == '\r':
-			// Peeking for the LF could wait for bytes that never come; an LF at
-			// the start of the next line is skipped by the caller instead.
-			if in.Buffered() > 0 {
-				if next, _ := in.Peek(1); len(next) == 1 && next[0] == '\n' {
-					_, _ = in.ReadByte()
-				}
-			}
+		}
+		again := r.returned && c == '\n'
+		r.returned = c == '\r'
+		switch {
+		case again:
+			continue
+		case c == '\n', c == '\r':
 			return string(line), nil
 		}
-		line = append(line, c)
+		if line = append(line, c); len(line) == max(limit, 1) && !more() {
+			return "", errTimeout
+		}
 	}
 }
 

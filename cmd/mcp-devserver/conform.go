@@ -114,7 +114,7 @@ func (c *command) runConform(ctx context.Context, f *conformFlags) error {
 }
 
 // couldNotRun is the third outcome: there is no verdict.
-func couldNotRun(err error) error { return fmt.Errorf("%w: conform could not run: %w", errUsage, err) }
+func couldNotRun(err error) error { return fmt.Errorf("%w: %w", errNoVerdict, err) }
 
 // target builds the server to check.
 func (c *command) target(ctx context.Context, f *conformFlags) (*conformance.Target, func(), error) {

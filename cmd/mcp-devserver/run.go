@@ -64,7 +64,7 @@ func run(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	}
 	if err != nil && !said {
 		fmt.Fprintln(stderr, "mcp-devserver: "+app.Clean(err.Error()))
-		if code == exitUsage {
+		if code == exitUsage && !errors.Is(err, errNoVerdict) {
 			fmt.Fprintln(stderr, "Run 'mcp-devserver --help' for usage.")
 		}
 	}
