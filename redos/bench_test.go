@@ -51,13 +51,15 @@ func BenchmarkCandidates(b *testing.B) {
 		b.SetBytes(int64(len(benchFile)))
 		b.ReportAllocs()
 		for b.Loop() {
-			for at := re.NextCandidate(benchFile, 0); at >= 0; {
+			c := re.Candidates(view(benchFile))
+			for at := c.Next(0); at >= 0; {
 				end := bytes.IndexByte(benchFile[at:], '\n')
 				if end < 0 {
 					break
 				}
-				at = re.NextCandidate(benchFile, at+end+1)
+				at = c.Next(at + end + 1)
 			}
+			c.Close()
 		}
 	}
 	for _, c := range []struct {
@@ -71,10 +73,34 @@ func BenchmarkCandidates(b *testing.B) {
 		{"any case, common letters", "needle", Options{Literal: true, IgnoreCase: true}},
 		{"regex with literal", `\w+Handler\b`, Options{}},
 		{"alternation", `xyzzy|plugh|frobnicate`, Options{}},
+		{"classes", `[A-Z]{3,}_\d+`, Options{}},
+		{"beyond ASCII", `\p{Greek}`, Options{}},
+		{"lookbehind", `(?<=[A-Z])[0-9]\w`, Options{}},
+		{"backreference", `\b([a-f]\w{3,})\s+\1\b`, Options{}},
+		{"anchors", `^\s*[A-Z]\w+$`, Options{}},
 	} {
 		re := mustCompile(b, c.pattern, c.o)
 		b.Run(c.name, func(b *testing.B) { all(b, re) })
 	}
+	one := mustCompile(b, `[A-Z]{3,}_\d+`, Options{})
+	b.Run("classes/one lane", func(b *testing.B) { // rejected: a step waits for the one before
+		b.SetBytes(int64(len(benchFile)))
+		text := strings.ReplaceAll(string(benchFile), "\n", " ")
+		t := one.automaton.get()
+		for b.Loop() {
+			t.line(text)
+		}
+	})
+	b.Run("classes/engine", func(b *testing.B) { // rejected: the engine on every line
+		b.SetBytes(int64(len(benchFile)))
+		deadline := time.Now().Add(time.Hour)
+		all := bytes.Split(benchFile, []byte("\n"))
+		for b.Loop() {
+			for _, l := range all {
+				one.Find(view(l), deadline)
+			}
+		}
+	})
 	b.Run("bytes.Index, common first byte", func(b *testing.B) { // rejected: stops at every first byte
 		b.SetBytes(int64(len(benchFile)))
 		for b.Loop() {

@@ -4,8 +4,12 @@
 // # How to start
 //
 //	re, err := redos.Compile(`func \w+\(`, redos.Options{MatchTimeout: 250 * time.Millisecond})
-//	for at := re.NextCandidate(file, 0); at >= 0; at = re.NextCandidate(file, endOfLine+1) {
-//		start, end, ok, err := re.Find(lineAround(at), deadline)
+//	if re.MayMatch(file) {
+//		lines := re.Candidates(masked)
+//		for at := lines.Next(0); at >= 0; at = lines.Next(endOfLine+1) {
+//			start, end, ok, err := re.Find(lineAround(at), deadline)
+//		}
+//		lines.Close()
 //	}
 //
 // # What it promises
@@ -20,7 +24,8 @@
 //     and the engine's backtracking stack keeps its limit ([ErrStack]).
 //   - Errors are values and words of this package. The engine's own texts quote the pattern or the searched text and
 //     never leave it.
-//   - MayMatch and NextCandidate never lose a match: they are supersets, by required literals found in the pattern.
+//   - MayMatch and Candidates never lose a match. They look for literals that every match must hold or, where none is
+//     rare, run an automaton over the bytes that accepts a superset of the pattern; see program.go.
 //
 // # Semantics
 //
@@ -105,7 +110,8 @@ type Options struct {
 type Regex struct {
 	re        *regexp2.Regexp // nil in literal mode
 	plain     *plain          // literal mode
-	filter    *filter         // nil when no literal is required
+	filter    *filter         // nil when no literal is required, or none that is worth looking for
+	automaton *automaton      // nil when it would let every line pass
 	timeout   time.Duration
 	maxText   int
 	multiline bool
@@ -151,7 +157,11 @@ func Compile(pattern string, o Options) (*Regex, error) {
 		return nil, syntaxError(pattern, opts, err)
 	}
 	r.re.MatchTimeout = r.timeout
-	r.filter = newFilter(tree)
+	r.automaton = newAutomaton(tree, o.Multiline)
+	r.filter = newFilter(tree, r.automaton != nil)
+	if r.filter != nil && !r.filter.needsProof {
+		r.automaton = nil // the literals say it all
+	}
 	return r, nil
 }
 

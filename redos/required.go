@@ -1,6 +1,7 @@
 package redos
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2/syntax"
@@ -21,7 +22,15 @@ type needs struct {
 
 var emptyLiteral = []literal{{}}
 
-// cost estimates how many candidates a set of literals lets through and what finding them takes.
+// Estimates of time, in picoseconds for each byte of a text, and of the events that cost it.
+const (
+	perSearch    = 50      // to look for a byte, at 20 GB/s
+	perStop      = 6_000   // a byte that was looked for is there
+	perCandidate = 150_000 // a literal is there and its line must be judged
+	perStep      = 650     // of the automaton, four lanes at a time
+)
+
+// cost estimates what finding one of a set of literals takes for each byte of a text, candidates included.
 func cost(ls []literal) int {
 	if len(ls) == 0 || len(ls) > maxLiterals {
 		return useless
@@ -31,17 +40,26 @@ func cost(ls []literal) int {
 		if len(l.text) == 0 {
 			return useless
 		}
-		least := useless
+		least, at := useless, 0
 		for i := range l.text {
-			least = min(least, l.rankAt(i))
+			if f := l.frequencyAt(i); f < least {
+				least, at = f, i
+			}
 		}
-		switch len(l.text) {
-		case 1:
-			least *= 6
-		case 2:
-			least *= 3
+		sum += perSearch + least*perStop/65536
+		if l.fold[at] {
+			sum += perSearch
 		}
-		sum += least + 40
+		// How often a literal is there falls off with its length, though less than its bytes' frequencies would have it.
+		candidates := least * perCandidate / 65536
+		switch n := len(l.text); {
+		case n == 1:
+		case n == 2:
+			candidates /= 8
+		default:
+			candidates /= 50 << min(2*(n-3), 6)
+		}
+		sum += candidates
 	}
 	return sum
 }
@@ -223,9 +241,34 @@ func concatNeeds(n *syntax.RegexNode) needs {
 }
 
 // filter finds the places where one of several literals stands.
-type filter struct{ finders []finder }
+type filter struct {
+	finders []finder
+	// needsProof says that the automaton may rule out a line that holds a literal.
+	needsProof bool
+}
 
-func newFilter(t *syntax.RegexTree) *filter { return filterOf(needsOf(t.Root).best()) }
+// newFilter returns nil when no literal is cheaper than the automaton that stands in for it.
+func newFilter(t *syntax.RegexTree, otherwise bool) *filter {
+	n := needsOf(t.Root)
+	best := n.best()
+	if otherwise && cost(best) > perStep {
+		return nil
+	}
+	f := filterOf(best)
+	if f != nil {
+		f.needsProof = n.exact == nil || cost(n.exact) > cost(best) || anchored(t.Root)
+	}
+	return f
+}
+
+// anchored reports whether a tree holds an anchor of a line.
+func anchored(n *syntax.RegexNode) bool {
+	switch n.T {
+	case syntax.NtBol, syntax.NtEol, syntax.NtBeginning, syntax.NtEnd, syntax.NtEndZ:
+		return true
+	}
+	return slices.ContainsFunc(n.Children, anchored)
+}
 
 // filterOf returns nil when the literals cannot be trusted: U+FFFD stands for any broken byte, and NUL for what a caller
 // may have masked in the text given to Find.
@@ -252,17 +295,33 @@ const (
 	lastWindow  = 1 << 16
 )
 
-// next returns the first place at or after from where a literal stands, or -1. Several searches share a window that
-// grows, so that a rare literal is not searched to the end of the text for every hit of a common one.
-func (f *filter) next(s string, from int) int {
-	if len(f.finders) == 1 && !f.finders[0].folded {
+// positions is what a walk over a text knows of each literal: where it stands next, at or after the place last asked
+// about, and up to where it does not.
+type positions struct {
+	found, clear [maxLiterals]int
+}
+
+// after returns the first place at or after from where a literal stands, or -1; from does not decrease. Several searches
+// share a window that grows, so that a rare literal is not searched to the end of the text for every hit of a common one.
+func (f *filter) after(s string, from int, known *positions) int {
+	if len(f.finders) == 1 {
 		return f.finders[0].next(s, from, len(s))
 	}
 	for w := firstWindow; from < len(s); w = min(2*w, lastWindow) {
 		to := min(from+w, len(s))
 		best := -1
 		for i := range f.finders {
-			if p := f.finders[i].next(s, from, to); p >= 0 {
+			p, start := known.found[i]-1, max(from, known.clear[i])
+			if p < from { // found is one more than the place, so that nothing is known at first
+				p = -1
+				if start < to {
+					if p = f.finders[i].next(s, start, to); p < 0 {
+						known.clear[i] = to
+					}
+					known.found[i] = p + 1
+				}
+			}
+			if p >= 0 && p < to {
 				best, to = p, p
 			}
 		}
@@ -272,4 +331,9 @@ func (f *filter) next(s string, from int) int {
 		from = to
 	}
 	return -1
+}
+
+func (f *filter) next(s string, from int) int {
+	var known positions
+	return f.after(s, from, &known)
 }

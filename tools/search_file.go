@@ -234,23 +234,28 @@ func (s *scan) wholeText(ctx context.Context, f *sandbox.File, buf []byte, most 
 	if bytes.IndexByte(b, 0) >= 0 {
 		return errBinary
 	}
-	if !utf8.Valid(b) {
-		if n := int64(len(b) + 2*countInvalid(b)); n > most {
-			return s.longer(n)
+	// A check that costs waits for the prefilter, unless what it finds shows in
+	// the answer: the prefilter sees secrets.
+	if s.in.Multiline {
+		if b, err = s.valid(b, most, r); err != nil {
+			return err
 		}
-		text, _ := validText(b)
-		b, r.lossy = bytesOf(text), true
-	}
-	if s.in.Multiline && len(b) > redos.MaxText {
-		return redos.ErrTooLong
-	}
-	if s.in.Multiline && bytes.IndexByte(b, '\r') >= 0 {
-		b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
+		if len(b) > redos.MaxText {
+			return redos.ErrTooLong
+		}
+		if bytes.IndexByte(b, '\r') >= 0 {
+			b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
+		}
 	}
 	if !s.re.MayMatch(b) {
 		return nil
 	}
-	seg := newSegment(b)
+	if !s.in.Multiline {
+		if b, err = s.valid(b, most, r); err != nil {
+			return err
+		}
+	}
+	seg := newSegment(view(b))
 	seg.to = len(b)
 	if s.in.Multiline {
 		if err := s.blocks(ctx, seg, r); err != nil {
@@ -263,50 +268,62 @@ func (s *scan) wholeText(ctx context.Context, f *sandbox.File, buf []byte, most 
 	return nil
 }
 
+// valid returns b with U+FFFD for each byte that is not UTF-8.
+func (s *scan) valid(b []byte, most int64, r *fileResult) ([]byte, error) {
+	if utf8.Valid(b) {
+		return b, nil
+	}
+	if n := int64(len(b) + 2*countInvalid(b)); n > most {
+		return nil, s.longer(n)
+	}
+	text, _ := validText(b)
+	r.lossy = true
+	return bytesOf(text), nil
+}
+
 // segment is a piece of a file: its text, the same with every secret masked,
 // and the part of it that is searched. The rest is the neighbourhood in which
 // secrets are found and context is shown.
 type segment struct {
 	text   secrets.Text
 	masked string
-	bytes  []byte // masked
 	from   int
 	to     int
 	line   int // lines before from
 }
 
-// newSegment finds the secrets of a text. The segment shares its bytes, which
-// are used again for the next file: what is kept of it is copied.
-func newSegment(b []byte) *segment {
-	raw := view(b)
-	g := &segment{text: secrets.Scan(raw), masked: raw, bytes: b}
+// newSegment finds the secrets of a text, whose bytes may be used again for the
+// next file: what is kept of it is copied.
+func newSegment(raw string) *segment {
+	g := &segment{text: secrets.Scan(raw), masked: raw}
 	if len(g.text.Spans) > 0 {
 		g.masked = g.text.Masked()
-		g.bytes = bytesOf(g.masked)
 	}
 	return g
 }
 
-// lines searches line by line. Candidates come from required literals; every
-// reported line was matched, masked, by the whole pattern.
+// lines searches line by line. Candidates come from the pattern's prefilter;
+// every reported line was matched, masked, by the whole pattern.
 func (s *scan) lines(ctx context.Context, g *segment, r *fileResult) error {
 	line, counted := g.line, g.from // lines that end before counted
-	b := g.bytes[:g.to]
-	for at, n := g.from, 0; at < len(b) && !r.stopped; n++ {
+	text := g.masked[:g.to]
+	candidates := s.re.Candidates(text)
+	defer candidates.Close()
+	for at, n := g.from, 0; at < len(text) && !r.stopped; n++ {
 		if n%checkLines == checkLines-1 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
-		c := s.re.NextCandidate(b, at)
+		c := candidates.Next(at)
 		if c < 0 {
 			break
 		}
-		start := at + bytes.LastIndexByte(b[at:c], '\n') + 1
-		end, next := len(b), len(b)
-		if i := bytes.IndexByte(b[c:], '\n'); i >= 0 {
+		start := at + strings.LastIndexByte(text[at:c], '\n') + 1
+		end, next := len(text), len(text)
+		if i := strings.IndexByte(text[c:], '\n'); i >= 0 {
 			end, next = c+i, c+i+1
-			if end > start && b[end-1] == '\r' {
+			if end > start && text[end-1] == '\r' {
 				end--
 			}
 		}
@@ -315,21 +332,19 @@ func (s *scan) lines(ctx context.Context, g *segment, r *fileResult) error {
 			r.longLines++
 			continue
 		}
-		from, to, ok, err := s.re.Find(g.masked[start:end], s.deadline)
+		from, to, ok, err := s.re.Find(text[start:end], s.deadline)
 		if err != nil {
 			return err
 		}
-		if !ok {
+		if !ok || !s.count(r) {
 			continue
 		}
-		line += bytes.Count(b[counted:start], newline)
+		line += strings.Count(text[counted:start], "\n")
 		counted = start
-		if s.count(r) {
-			h := lineHit{line: line + 1, height: 1, column: utf8.RuneCountInString(g.masked[start:start+from]) + 1}
-			h.setLine(g.text.Slice(start, end), from, to)
-			s.context(g, &h, start, next)
-			r.hits = append(r.hits, h)
-		}
+		h := lineHit{line: line + 1, height: 1, column: utf8.RuneCountInString(text[start:start+from]) + 1}
+		h.setLine(g.text.Slice(start, end), from, to)
+		s.context(g, &h, start, next)
+		r.hits = append(r.hits, h)
 	}
 	return nil
 }

@@ -123,10 +123,10 @@ func (w *textWindow) advance(to int) {
 // windowLines searches the lines from the window's position to to.
 func (s *scan) windowLines(ctx context.Context, w *textWindow, to int, r *fileResult) error {
 	body := w.buf[w.pos:to]
-	lossy := !utf8.Valid(body)
-	if !lossy && !s.re.MayMatch(body) {
+	if !s.re.MayMatch(body) {
 		return nil
 	}
+	lossy := !utf8.Valid(body)
 	from, end := max(w.pos-secrets.Reach, 0), min(to+secrets.Reach, len(w.buf))
 	for from < w.pos && from > 0 && !utf8.RuneStart(w.buf[from]) {
 		from++ // the neighbourhood begins inside a character
@@ -137,16 +137,13 @@ func (s *scan) windowLines(ctx context.Context, w *textWindow, to int, r *fileRe
 	all := w.buf[from:end]
 	var g *segment
 	if !lossy && utf8.Valid(all) {
-		g = newSegment(all)
+		g = newSegment(view(all))
 		g.from, g.to = w.pos-from, to-from
 	} else {
 		before, _ := validText(w.buf[from:w.pos])
 		text, _ := validText(body)
-		if lossy && !s.re.MayMatch(bytesOf(text)) {
-			return nil
-		}
 		after, _ := validText(w.buf[to:end])
-		g = newSegment(bytesOf(before + text + after))
+		g = newSegment(before + text + after)
 		g.from, g.to = len(before), len(before)+len(text)
 	}
 	g.line = w.line

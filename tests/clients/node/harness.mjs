@@ -21,7 +21,7 @@ writeFileSync(join(workspace, '.env'), 'PASSWORD=hunter2\n');
 for (let i = 0; i < 50; i++) writeFileSync(join(workspace, 'docs', `${i}.md`), `page ${i} of the manual\n`);
 
 // slow is a call that takes seconds: each line of 160 MB is given to the engine.
-export const slow = { name: 'search_code', arguments: { pattern: '[a-z]+ [0-9]+ [a-z]+$.', path: 'large' } };
+export const slow = { name: 'search_code', arguments: { pattern: '[a-z]+ [0-9]+ [a-z]+(?!.|$)', path: 'large' } };
 const line = 'line of a file that holds words and 123 abcdefghij\n';
 for (let i = 0; i < 160; i++) writeFileSync(join(workspace, 'large', `${i}.txt`), line.repeat(20_000));
 
