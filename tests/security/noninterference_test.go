@@ -323,7 +323,7 @@ func TestSecretsCannotBeAskedFor(t *testing.T) {
 	masked := map[string]string{}
 	for w := range servers {
 		r, known := plant(t, w, list, masked)
-		servers[w], ids[w] = serve(t, r.root), known
+		servers[w], ids[w] = serve(t, r.root, patient), known
 	}
 	files := []string{"src/client.go", "src/app.py", "src/app.ts", "keys/plain.txt", "keys/crlf.txt", "keys/json.json", "keys/yaml.yaml", "keys/open.txt", "long.txt", "package.json", "README.md"}
 	var others []string

@@ -39,20 +39,25 @@ type server struct {
 	late int // secrets found in finished answers only, over all calls
 }
 
-// serve starts a line with the settings of an installation that has none.
-func serve(t testing.TB, root string) *server {
+// serve starts a line with the settings of an installation that has none, but
+// for what change says.
+func serve(t testing.TB, root string, change ...func(*tools.Env)) *server {
 	t.Helper()
 	ws, err := sandbox.Open(root, sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &server{t: t}
+	env := &tools.Env{
+		Workspace: ws, Limits: tools.DefaultLimits(), Memory: tools.NewMemory(48<<20, time.Second), Gitignore: true,
+		Git: tools.GitOptions{Enabled: true, Binary: gitBinary(t), Timeout: 20 * time.Second, MaxCommits: 200, MaxOutputBytes: 8 << 20},
+	}
+	for _, f := range change {
+		f(env)
+	}
 	s.line, err = stages.New(stages.Options{
-		Tools: tools.All(),
-		Env: &tools.Env{
-			Workspace: ws, Limits: tools.DefaultLimits(), Memory: tools.NewMemory(48<<20, time.Second), Gitignore: true,
-			Git: tools.GitOptions{Enabled: true, Binary: gitBinary(t), Timeout: 20 * time.Second, MaxCommits: 200, MaxOutputBytes: 8 << 20},
-		},
+		Tools:  tools.All(),
+		Env:    env,
 		Server: stages.Server{Name: "test", Version: "0"},
 		Report: func(r *stages.Report) {
 			s.mu.Lock()
@@ -69,6 +74,12 @@ func serve(t testing.TB, root string) *server {
 		ws.Close()
 	})
 	return s
+}
+
+// patient gives patterns all the time that they need: on a busy machine one of
+// two equal searches may be cut short.
+func patient(e *tools.Env) {
+	e.Limits.MatchTimeout, e.Limits.SearchDeadline = 20*time.Second, time.Minute
 }
 
 // lateHits returns how many secrets redaction met that no tool had found.
