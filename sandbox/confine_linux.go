@@ -50,6 +50,7 @@ func (w *Workspace) Confine(c Confinement) (Wall, error) {
 			failed = append(failed, fmt.Errorf("landlock: %w", err))
 		} else {
 			stands.Landlock = offered.Landlock
+			w.walled.Store(true)
 		}
 	}
 	if offered.Filter {

@@ -22,6 +22,7 @@ type Dir struct {
 	path   string
 	folded string // path for the denylist
 	info   Info
+	mark   Mark       // as it was when it was opened
 	read   sync.Mutex // the read position is shared
 }
 
@@ -36,7 +37,7 @@ func (w *Workspace) newDir(fd int, path string, want *meta) (*Dir, error) {
 		return nil, err
 	}
 	m.Path = path
-	return &Dir{ws: w, fd: lockedFD{fd: fd}, path: path, folded: foldPath(foldDir(path)), info: m.Info}, nil
+	return &Dir{ws: w, fd: lockedFD{fd: fd}, path: path, folded: foldPath(foldDir(path)), info: m.Info, mark: m.mark()}, nil
 }
 
 // Close closes the folder.

@@ -74,7 +74,7 @@ func (g *GitDoor) lookup(rel string) (meta, error) {
 	defer s.closeAll()
 	m := s.meta()
 	if rel == "." {
-		return m, nil
+		return w.root.self()
 	}
 	for name := range strings.SplitSeq(rel, "/") {
 		if m.Kind != KindDirectory {
@@ -97,15 +97,64 @@ func (g *GitDoor) lookup(rel string) (meta, error) {
 }
 
 // Entries lists a folder of git's layout: what each name is, links not followed.
-// Errors as for Stat.
-func (g *GitDoor) Entries(rel string) ([]Entry, error) {
+// The mark was taken before the list. Errors as for Stat.
+func (g *GitDoor) Entries(rel string) ([]Entry, Mark, error) {
 	d, err := g.folder(rel)
 	if err != nil {
-		return nil, err
+		return nil, Mark{}, err
 	}
 	defer d.Close()
 	entries, _, err := d.Entries(0)
-	return entries, err
+	return entries, d.mark, err
+}
+
+// Mark tells one state of a folder or a file from every later one. The system
+// notes when a folder's names change, when a file is written to and when either
+// is renamed, and no program can set that time.
+type Mark struct {
+	dev, ino uint64
+	changed  time.Time
+	looked   time.Time // just before
+}
+
+// Mark takes the mark of rel. Errors as for Stat.
+func (g *GitDoor) Mark(rel string) (Mark, error) {
+	looked := time.Now()
+	m, err := g.lookup(rel)
+	if err != nil {
+		return Mark{}, gitError(err)
+	}
+	k := m.mark()
+	k.looked = looked
+	return k, nil
+}
+
+// mark leaves it to the caller to say since when it has looked.
+func (m *meta) mark() Mark {
+	k := Mark{dev: m.Dev, ino: m.Ino, changed: m.changed}
+	if k.changed.IsZero() {
+		k.changed = m.ModTime // the nearest thing that this system has
+	}
+	return k
+}
+
+// Same reports whether k and a later mark o are of the same state.
+func (k Mark) Same(o Mark) bool {
+	return k.dev == o.dev && k.ino == o.ino && k.changed.Equal(o.changed)
+}
+
+// Young is how much longer k can be of two states: a change right after it was
+// taken may have got the same time, until the system's clock of files has moved
+// on. Zero means that it is of one.
+func (k Mark) Young() time.Duration {
+	grain := 25 * time.Millisecond
+	if k.changed.Nanosecond() == 0 {
+		grain = 2100 * time.Millisecond // a file system that keeps whole seconds, or every other
+	}
+	if age := k.looked.Sub(k.changed); age >= 0 && age < grain {
+		return grain - age
+	}
+	return 0
 }
 
 // Look is what the system says of a name, links not followed.
@@ -152,8 +201,13 @@ func (g *GitDoor) folder(rel string) (*Dir, error) {
 	case m.Kind != KindDirectory:
 		return nil, fs.ErrNotExist
 	}
+	looked := time.Now()
 	d, err := g.ws.openDirBeneath(&m)
-	return d, gitError(err)
+	if err != nil {
+		return nil, gitError(err)
+	}
+	d.mark.looked = looked
+	return d, nil
 }
 
 // Blocks reports whether opening rel might wait for another process, or have an

@@ -158,6 +158,16 @@ func (h handle) lookupPlain(rel string) (m meta, err error) {
 	return m, err
 }
 
+// self is what the folder is now.
+func (h handle) self() (m meta, err error) {
+	err = h.fd.use(func(fd int) error {
+		m, err = statFD(fd)
+		return err
+	})
+	m.Path = "."
+	return m, err
+}
+
 // step looks one name up in the folder, without following it: its kind, a
 // handle if it is a folder, its target if it is a link.
 func (h handle) step(name string) (m meta, child handle, target string, err error) {

@@ -93,6 +93,9 @@ func statRoot(r *os.Root) (meta, error) {
 	return m, nil
 }
 
+// self is what the folder is now.
+func (h handle) self() (meta, error) { return statRoot(h.root) }
+
 func statName(name string) (meta, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -183,7 +186,7 @@ func (w *Workspace) openDirBeneath(want *meta) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.newDir(handle{r}, want.Path, want.Info), nil
+	return w.newDir(handle{r}, want.Path, want), nil
 }
 
 func metaOf(info fs.FileInfo) meta {
@@ -283,12 +286,14 @@ type Dir struct {
 	path   string
 	folded string // path for the denylist
 	info   Info
+	mark   Mark // as it was when it was opened
 	read   sync.Mutex
 }
 
-func (w *Workspace) newDir(h handle, path string, info Info) *Dir {
-	info.Path = path
-	return &Dir{ws: w, h: h, path: path, folded: foldPath(foldDir(path)), info: info}
+func (w *Workspace) newDir(h handle, path string, m *meta) *Dir {
+	d := &Dir{ws: w, h: h, path: path, folded: foldPath(foldDir(path)), info: m.Info, mark: m.mark()}
+	d.info.Path = path
+	return d
 }
 
 // Close closes the folder.
@@ -403,7 +408,7 @@ func (d *Dir) OpenDir(name string) (*Dir, error) {
 	if err != nil {
 		return nil, d.refuse(name, err)
 	}
-	return d.ws.newDir(handle{r}, m.Path, m.Info), nil
+	return d.ws.newDir(handle{r}, m.Path, &m), nil
 }
 
 // Link resolves the link name. to is the resolved path and kind what is there,

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,6 +33,7 @@ type Workspace struct {
 	maxPath  int
 	cross    bool
 	fallback bool // no openat2: components are opened one by one
+	walled   atomic.Bool
 }
 
 // Open opens the directory dir, an absolute path that may lead through links.
@@ -118,6 +120,10 @@ func (w *Workspace) Same() error {
 	}
 	return nil
 }
+
+// Walled reports whether [Workspace.Confine] has made the kernel keep this process
+// and its children to the files of the workspace.
+func (w *Workspace) Walled() bool { return w.walled.Load() }
 
 // Refuse is the package's Refuse with ws filled in.
 func (w *Workspace) Refuse(c Code, a Args) *Denial {

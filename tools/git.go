@@ -53,18 +53,61 @@ func (c *Call) openRepo(ctx context.Context) (*git.Git, *git.Repo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := g.Open(ctx)
+	r, err := c.repository(ctx, g)
 	return g, r, err
+}
+
+// repository is g.Open; still knows of it.
+func (c *Call) repository(ctx context.Context, g *git.Git) (*git.Repo, error) {
+	r, err := g.Open(ctx)
+	c.repo = r
+	return r, err
+}
+
+// maxStill is how often a repository that does not hold still is asked.
+const maxStill = 5
+
+// still runs ask, which asks the repository, until the repository's own files
+// have not moved meanwhile: an answer out of one that moved may come from
+// anywhere, and neither it nor its denial is given.
+func still[Out any](ctx context.Context, c *Call, ask func() (Out, error)) (Out, error) {
+	texts := *c.Texts
+	for try := 1; ; try++ {
+		c.repo = nil
+		out, err := ask()
+		if c.repo == nil {
+			return out, err
+		}
+		moved, wait := c.repo.Moved()
+		if !moved {
+			return out, err
+		}
+		*c.Texts = texts
+		var none Out
+		if try == maxStill {
+			return none, c.Workspace.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": 0})
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return none, context.Cause(ctx)
+		}
+	}
 }
 
 // tracked lists what the repository tracks, for a walk that cannot read the index.
 func (c *Call) tracked(ctx context.Context) (names, links []string, err error) {
-	_, r, err := c.openRepo(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer r.Close()
-	entries, err := r.Index(ctx)
+	apart := &Call{Env: c.Env, Texts: new(answer.Texts), Progress: c.Progress} // others may be at work on c
+	entries, err := still(ctx, apart, func() ([]git.IndexEntry, error) {
+		_, r, err := apart.openRepo(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		return r.Index(ctx)
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -190,6 +233,13 @@ func (b *blobAt) Close() { b.repo.Close() }
 
 // readRevision answers read_file for a file as it was at a commit.
 func readRevision(ctx context.Context, c *Call, in *readFileIn) (*readFileOut, error) {
+	return still(ctx, c, func() (*readFileOut, error) {
+		again := *in
+		return askRevision(ctx, c, &again)
+	})
+}
+
+func askRevision(ctx context.Context, c *Call, in *readFileIn) (*readFileOut, error) {
 	if strings.Contains(in.Revision, "..") {
 		return nil, c.Workspace.Refuse(sandbox.InvalidRevision, sandbox.Args{"rev": in.Revision})
 	}

@@ -81,6 +81,10 @@ type diffRun struct {
 }
 
 func runGitDiff(ctx context.Context, c *Call, in gitDiffIn) (*gitDiffOut, error) {
+	return still(ctx, c, func() (*gitDiffOut, error) { return askGitDiff(ctx, c, in) })
+}
+
+func askGitDiff(ctx context.Context, c *Call, in gitDiffIn) (*gitDiffOut, error) {
 	if in.OutputMode == "" {
 		in.OutputMode = "patch"
 	}
@@ -95,7 +99,7 @@ func runGitDiff(ctx context.Context, c *Call, in gitDiffIn) (*gitDiffOut, error)
 	if d.rel, err = c.gitPath(in.Path); err != nil {
 		return nil, err
 	}
-	if d.repo, err = g.Open(ctx); err != nil {
+	if d.repo, err = c.repository(ctx, g); err != nil {
 		return nil, err
 	}
 	defer d.repo.Close()

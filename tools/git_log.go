@@ -58,6 +58,10 @@ type gitLogIn struct {
 }
 
 func runGitLog(ctx context.Context, c *Call, in gitLogIn) (*gitLogOut, error) {
+	return still(ctx, c, func() (*gitLogOut, error) { return askGitLog(ctx, c, in) })
+}
+
+func askGitLog(ctx context.Context, c *Call, in gitLogIn) (*gitLogOut, error) {
 	if err := checkLogCombination(c, &in); err != nil {
 		return nil, err
 	}
@@ -80,7 +84,7 @@ func runGitLog(ctx context.Context, c *Call, in gitLogIn) (*gitLogOut, error) {
 			return nil, err
 		}
 	}
-	if l.repo, err = g.Open(ctx); err != nil {
+	if l.repo, err = c.repository(ctx, g); err != nil {
 		return nil, err
 	}
 	defer l.repo.Close()

@@ -23,35 +23,38 @@ const maxVerified = 300
 // git asks the repository at the root of the workspace. Where there is none, nothing is said.
 func (o *overview) git(ctx context.Context) error {
 	c := o.c
-	_, repo, err := c.openRepo(ctx)
-	var denial *sandbox.Denial
-	if errors.As(err, &denial) {
-		switch denial.Code {
-		case sandbox.NotARepository:
-		case sandbox.GitDisabled:
-			o.out.Notice(answer.W("git is turned off"))
-		case sandbox.GitUnavailable:
-			o.out.Notice(answer.W("git was not found; its counts are missing"))
-		case sandbox.GitOutsideWorkspace:
-			o.out.Notice(answer.W("the repository keeps data outside the workspace; its counts are missing"))
-		default:
-			o.out.Notice(answer.W("git could not answer; its counts are missing"))
+	notices, opened := o.out.Notices, false
+	g, err := still(ctx, c, func() (*projectGit, error) {
+		o.out.Notices, opened = notices, false
+		_, repo, err := c.openRepo(ctx)
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer repo.Close()
-	g, err := o.counts(ctx, repo)
-	if errors.As(err, &denial) {
-		o.out.Notice(answer.W("git could not answer in full; its counts are missing"))
-		err = nil
-	}
-	if err == nil {
+		defer repo.Close()
+		opened = true
+		return o.counts(ctx, repo)
+	})
+	var denial *sandbox.Denial
+	switch {
+	case err == nil:
 		o.out.git = g
+		return nil
+	case !errors.As(err, &denial):
+		return err
+	case opened:
+		o.out.Notices = notices
+		o.out.Notice(answer.W("git could not answer in full; its counts are missing"))
+	case denial.Code == sandbox.NotARepository:
+	case denial.Code == sandbox.GitDisabled:
+		o.out.Notice(answer.W("git is turned off"))
+	case denial.Code == sandbox.GitUnavailable:
+		o.out.Notice(answer.W("git was not found; its counts are missing"))
+	case denial.Code == sandbox.GitOutsideWorkspace:
+		o.out.Notice(answer.W("the repository keeps data outside the workspace; its counts are missing"))
+	default:
+		o.out.Notice(answer.W("git could not answer; its counts are missing"))
 	}
-	return err
+	return nil
 }
 
 // counts gives what a status would, for the folder that is summarised.

@@ -33,6 +33,7 @@ import (
 
 	"mcp-devserver/sandbox"
 	"mcp-devserver/sandbox/answer"
+	"mcp-devserver/tools/internal/git"
 )
 
 // Definition is what a tool publishes.
@@ -56,6 +57,7 @@ type Call struct {
 	// Progress reports work done and, when known, in all (else 0). It may be
 	// called often; what is sent is rate-limited. Never nil.
 	Progress func(done, total int64, phase Phase)
+	repo     *git.Repo // asked last, for still
 }
 
 // Phase names what a tool is doing, in fixed words.

@@ -28,10 +28,11 @@ type Repo struct {
 	root    sandbox.Info // identity of .git when it was looked at
 	common  string       // common directory, relative to the root
 	outside bool
-	crlf    bool            // core.autocrlf converts line endings
-	noExec  bool            // core.fileMode is off: modes on disk say nothing
-	noLinks bool            // core.symlinks is off: links are kept as files
-	shallow map[string]bool // commits at which a shallow clone ends, once read
+	crlf    bool                    // core.autocrlf converts line endings
+	noExec  bool                    // core.fileMode is off: modes on disk say nothing
+	noLinks bool                    // core.symlinks is off: links are kept as files
+	shallow map[string]bool         // commits at which a shallow clone ends, once read
+	marks   map[string]sandbox.Mark // of every place that was looked at and that git will open by name
 }
 
 // Close ends the object reader, if one runs, and lets go of the repository.
@@ -98,6 +99,10 @@ func (r *Repo) discover(ctx context.Context) error {
 	r.gitDir, r.root = dir, info
 	r.foreign = uid >= 0 && uid != os.Geteuid()
 	common := dir
+	// Marked before they are read.
+	for _, name := range []string{"", "/commondir", "/HEAD", "/config.worktree"} {
+		r.mark(dir + name)
+	}
 	switch b, err := r.door.Read(dir+"/commondir", 8192); {
 	case errors.Is(err, sandbox.ErrOutside):
 		return r.external("common directory")
@@ -125,6 +130,8 @@ func (r *Repo) discover(ctx context.Context) error {
 		return r.external("git directory")
 	}
 	r.common = common
+	r.mark(common)
+	r.mark(common + "/config")
 	if err := r.checkStore(ctx, common+"/objects", 0); err != nil {
 		return err
 	}
@@ -239,6 +246,7 @@ func (r *Repo) checkStore(ctx context.Context, store string, depth int) error {
 			return ws.Refuse(sandbox.NotARepository, nil)
 		}
 	}
+	r.mark(store + "/info/alternates")
 	b, err := r.door.Read(store+"/info/alternates", 1<<20)
 	switch {
 	case errors.Is(err, sandbox.ErrOutside):
@@ -248,6 +256,7 @@ func (r *Repo) checkStore(ctx context.Context, store string, depth int) error {
 	case err != nil:
 		return r.external("alternates")
 	}
+	r.mark(".") // git makes absolute names of alternates
 	for line := range bytes.Lines(b) {
 		s := strings.TrimSuffix(string(line), "\n")
 		if s == "" || s[0] == '#' {
@@ -267,6 +276,7 @@ func (r *Repo) checkStore(ctx context.Context, store string, depth int) error {
 			}
 			continue
 		}
+		r.mark(place)
 		if err := r.checkStore(ctx, place, depth+1); err != nil {
 			return err
 		}

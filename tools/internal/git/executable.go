@@ -34,7 +34,7 @@ func (r *Repo) Executable() []string {
 		}
 	}
 	if r.door != nil {
-		entries, _ := r.door.Entries(r.common + "/hooks") // missing, or a link that git would follow and we do not
+		entries, _, _ := r.door.Entries(r.common + "/hooks") // missing, or a link that git would follow and we do not
 		for _, e := range entries {
 			if !strings.Contains(e.Name, ".") { // the samples that git init brings do not run
 				found = append(found, "hooks/"+e.Name)

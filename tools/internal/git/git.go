@@ -143,7 +143,7 @@ func (g *Git) Open(ctx context.Context) (*Repo, error) {
 	if err != nil {
 		return nil, g.ws.Refuse(sandbox.NotARepository, nil)
 	}
-	r := &Repo{git: g, door: door}
+	r := &Repo{git: g, door: door, marks: map[string]sandbox.Mark{}}
 	if err := r.discover(ctx); err != nil {
 		r.Close()
 		return nil, err

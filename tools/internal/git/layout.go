@@ -46,13 +46,15 @@ func (r *Repo) checkFolder(ctx context.Context, dir, kind string, deep int) erro
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	entries, err := r.door.Entries(dir)
+	entries, mark, err := r.door.Entries(dir)
 	switch {
+	case err == nil:
+		r.keep(dir, mark)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, sandbox.ErrOutside):
 		return r.external(kind)
-	case err != nil:
+	default:
 		return r.git.ws.Refuse(sandbox.NotARepository, nil)
 	}
 	for _, e := range entries {
@@ -107,10 +109,11 @@ func (r *Repo) checkHead(dir, common string) error {
 
 // checkObjects refuses links among the files of an object store.
 func (r *Repo) checkObjects(ctx context.Context, store string) error {
-	entries, err := r.door.Entries(store)
+	entries, mark, err := r.door.Entries(store)
 	if err != nil {
 		return r.git.ws.Refuse(sandbox.NotARepository, nil)
 	}
+	r.keep(store, mark)
 	for _, e := range entries {
 		switch {
 		case e.Kind == sandbox.KindSymlink:
