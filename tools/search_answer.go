@@ -27,7 +27,7 @@ func (s *search) answer() *searchOut {
 			o.skipped = append(o.skipped, r)
 		}
 	}
-	o.Complete = o.exact && s.found <= s.first+s.limit
+	o.Complete = s.complete() && s.found <= s.first+s.limit
 	switch {
 	case s.found > s.first+s.limit:
 		o.Stopped = "limit"
@@ -330,11 +330,28 @@ func (s *search) notices(o *searchOut) {
 	if none && !o.exact {
 		o.Notice(answer.W("nothing was found in what was searched, but not everything was: absence is not proven"))
 	}
-	if s.timeUp {
-		o.Notice(answer.W("time ran out; totals are lower bounds"))
+	name := func(p string) answer.Part { return answer.R(s.call.Texts.Name(shown(p))) }
+	switch {
+	case !s.timeUp:
+	case s.lateAt != "":
+		o.Notice(answer.W("time ran out in "), name(s.lateAt), answer.W("; its rest and what follows it in the order of paths was not searched, and totals are lower bounds"))
+	case s.last != "":
+		o.Notice(answer.W("time ran out behind "), name(s.last), answer.W("; what follows it in the order of paths was not searched, and totals are lower bounds"))
+	default:
+		o.Notice(answer.W("time ran out before a file was searched"))
 	}
 	if n := s.skipped.timeout; n > 0 {
-		o.Notice(answer.W("the pattern took too long on "), answer.N(int64(n)), answer.W(" files, which count as not searched"))
+		parts := []answer.Part{answer.W("the pattern took too long on "), answer.N(int64(n)), answer.W(word(n, " file, which counts as not searched: ", " files, which count as not searched: "))}
+		for i, p := range s.slow {
+			if i > 0 {
+				parts = append(parts, answer.W(", "))
+			}
+			parts = append(parts, name(p))
+		}
+		if n > len(s.slow) {
+			parts = append(parts, answer.W(" …"))
+		}
+		o.Notice(parts...)
 	}
 	if s.stats.Capped {
 		o.Notice(answer.W("the walk stopped after "), answer.N(int64(s.stats.Entries)), answer.W(" entries; narrow path to search the rest"))
@@ -342,9 +359,9 @@ func (s *search) notices(o *searchOut) {
 	if s.stats.Deep > 0 {
 		o.Notice(answer.N(int64(s.stats.Deep)), answer.W(" folders lie too deep and were not searched"))
 	}
-	if s.considered == 0 && in.Glob+in.ExcludeGlob != "" && o.exact {
+	if s.considered == 0 && in.Glob+in.ExcludeGlob != "" && s.complete() {
 		o.Notice(answer.W("0 files considered: the glob matched no file; * stays in one folder, ** crosses folders, and a glob is no regular expression"))
-	} else if none && o.exact {
+	} else if none && s.complete() {
 		switch {
 		case !in.Literal && strings.Contains(in.Pattern, `\|`):
 			o.Notice(answer.W(`\| is a literal bar here; write | for alternatives`))

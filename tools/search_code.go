@@ -86,6 +86,7 @@ const metacharacters = `\.+*?()|[]{}^$`
 const (
 	autoContext = 10 // lines on each side when there are few matches
 	autoMatches = 3  // that many are few
+	slowNamed   = 3  // files on which a pattern took too long that are named
 	symbolFiles = 20 // files whose matches are told the definition around them
 )
 
@@ -116,7 +117,10 @@ type search struct {
 	folders    map[string]int // matches by folder, in count mode
 	stats      walk.Stats
 	timeUp     bool
-	symbols    int // files that were analysed for definitions
+	lateAt     string   // the file in which time ran out
+	last       string   // the last file that was dealt with
+	slow       []string // the first files on which the pattern took too long
+	symbols    int      // files that were analysed for definitions
 
 	auto0   bool          // context is shown when there are few matches
 	own     int64         // bytes that the workers hold from their start
@@ -374,7 +378,15 @@ type folderCount struct {
 	matches int
 }
 
-// exact reports whether every file that may be searched was searched whole.
-func (s *search) exact() bool {
+// complete reports whether the search went through everything it was to go
+// through.
+func (s *search) complete() bool {
 	return !s.full() && !s.timeUp && s.stats.Complete() && s.skipped.timeout == 0
+}
+
+// exact reports whether the totals are what is in the files. Those that cannot
+// be read, are too large or have lines that are too long may hold more; what is
+// no text, ignored or withheld does not count.
+func (s *search) exact() bool {
+	return s.complete() && s.skipped.tooLarge == 0 && s.skipped.longLines == 0 && s.skipped.unreadable+s.stats.Unreadable == 0
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,8 @@ func TestSearchSlowPattern(t *testing.T) {
 	}
 	f.Write("good", []byte("x    \n"))
 	r := f.Call("search_code", slow)
-	if found(r) != "good:1:x    " || skipped(r) != `{"timeout":1}` || r.Structured["complete"] != false || r.Structured["totals_are_exact"] != false {
+	if found(r) != "good:1:x    " || skipped(r) != `{"timeout":1}` || r.Structured["complete"] != false || r.Structured["totals_are_exact"] != false ||
+		!strings.Contains(r.Outside, "too long on 1 file, which counts as not searched: bad\n") {
 		t.Errorf("%s", r.Text)
 	}
 	for i := 0; i < 200; i++ {
@@ -159,8 +161,45 @@ func TestSearchPartialAtTheDeadline(t *testing.T) {
 	f.Env.Limits.MatchTimeout = 100 * time.Millisecond
 	r := f.Call("search_code", `{"pattern":"x(\\s+)(\\s+)(\\s+)(?![^x])"}`)
 	if r.IsError || !strings.HasPrefix(found(r), "a:1:x    ") || r.Structured["stopped"] != "time" || r.Structured["complete"] != false ||
-		!strings.Contains(r.Outside, "time ran out") {
+		!strings.Contains(r.Outside, "time ran out in b") || !strings.Contains(r.Outside, "in the order of paths was not searched") {
 		t.Errorf("%s", r.Text)
+	}
+}
+
+// A pattern that the engine must try on every line ends at the deadline. What was counted until then is what lies before
+// the file that the answer names.
+func TestSearchBackreferenceAtTheDeadline(t *testing.T) {
+	f := tooltest.New(t, "")
+	text := strings.Repeat("some words that that are not all alike, and more words of that kind\n", 4000)
+	for i := 0; i < 300; i++ {
+		f.Write(fmt.Sprintf("d%02d/f%03d", i/20, i), []byte(text))
+	}
+	f.Env.Limits.MatchTimeout = time.Second
+	var r *tooltest.Result
+	for limit := 125 * time.Millisecond; ; limit *= 2 { // a busy machine may not come to the first file
+		f.Env.Limits.SearchDeadline = limit
+		began := time.Now()
+		r = f.Call("search_code", `{"pattern":"\\b(\\w{3,})\\s+\\1\\b","output_mode":"count","limit":1000}`)
+		if d := time.Since(began); d > limit+5*time.Second {
+			t.Errorf("took %v", d)
+		}
+		if limit > time.Second || !strings.Contains(r.Outside, "before a file was searched") {
+			break
+		}
+	}
+	if r.IsError || r.Structured["complete"] != false || r.Structured["stopped"] != "time" || r.Structured["totals_are_exact"] != false {
+		t.Fatalf("%s", r.Text)
+	}
+	at := regexp.MustCompile(`time ran out (?:in|behind) (\S+);`).FindStringSubmatch(r.Outside)
+	if at == nil {
+		t.Fatalf("%s", r.Outside)
+	}
+	list := r.Structured["results"].([]any)
+	for i, x := range list {
+		h := x.(map[string]any)
+		if p := h["path"].(string); p > at[1] || h["count"] != 4000.0 && (p != at[1] || i != len(list)-1) {
+			t.Errorf("%v with time up at %s", h, at[1])
+		}
 	}
 }
 

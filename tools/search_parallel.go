@@ -281,9 +281,13 @@ func (s *search) take(ctx context.Context, j *job) error {
 		s.skipped.unreadable++
 	case fateSlow:
 		s.skipped.timeout++
+		if len(s.slow) < slowNamed {
+			s.slow = append(s.slow, j.path)
+		}
 	case fateRefused:
 		return o.err
 	case fateLate:
+		s.lateAt = j.path
 		// What was found in a file that is known to be text stands.
 		if o.size <= wholeFile && o.count > 0 {
 			s.add(j.path, &o.fileResult)
@@ -293,6 +297,7 @@ func (s *search) take(ctx context.Context, j *job) error {
 		}
 		return context.DeadlineExceeded
 	}
+	s.last = j.path
 	s.known.found.Store(int64(s.found))
 	s.known.keep.Store(int32(s.keep))
 	s.known.symbols.Store(int32(s.symbols))
