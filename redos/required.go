@@ -25,7 +25,7 @@ var emptyLiteral = []literal{{}}
 // Estimates of time, in picoseconds for each byte of a text, and of the events that cost it.
 const (
 	perSearch    = 50      // to look for a byte, at 20 GB/s
-	perStop      = 6_000   // a byte that was looked for is there
+	perStop      = 6_000   // a byte that was looked for is there; twice that for one of two
 	perCandidate = 150_000 // a literal is there and its line must be judged
 	perStep      = 650     // of the automaton, four lanes at a time
 )
@@ -46,10 +46,11 @@ func cost(ls []literal) int {
 				least, at = f, i
 			}
 		}
-		sum += perSearch + least*perStop/65536
+		search := perSearch + least*perStop/65536
 		if l.fold[at] {
-			sum += perSearch
+			search *= 2
 		}
+		sum += search
 		// How often a literal is there falls off with its length, though less than its bytes' frequencies would have it.
 		candidates := least * perCandidate / 65536
 		switch n := len(l.text); {
