@@ -71,18 +71,12 @@ func (f *finder) scan(e *compiled) {
 		s2, s3 := s[base+2*n:base+3*n], s[base+3*n:base+4*n]
 		// A state is the longest end of the text that begins a keyword, so a lane
 		// knows its own after as many bytes as a keyword has.
-		a, b, c, d := state, m.after(s0), m.after(s1), m.after(s2)
+		states := [lanes]uint32{state, m.after(s0), m.after(s1), m.after(s2)}
 		f0, f1, f2, f3 := f.seen[0][:0], f.seen[1][:0], f.seen[2][:0], f.seen[3][:0]
-		s1, s2, s3 = s1[:len(s0)], s2[:len(s0)], s3[:len(s0)]
-		for i := range len(s0) {
-			a = next[a|class[s0[i]]]
-			b = next[b|class[s1[i]]]
-			c = next[c|class[s2[i]]]
-			d = next[d|class[s3[i]]]
-			if max(a, b, c, d) < first {
-				continue
-			}
-			at := base + i + 1
+		for i := 0; i < n; {
+			i += m.run(s0[i:], s1[i:], s2[i:], s3[i:], &states)
+			at := base + i
+			a, b, c, d := states[0], states[1], states[2], states[3]
 			if a >= first {
 				f0 = append(f0, sighting{at, a})
 			}
@@ -96,7 +90,7 @@ func (f *finder) scan(e *compiled) {
 				f3 = append(f3, sighting{at + 3*n, d})
 			}
 		}
-		state = d
+		state = states[3]
 		f.seen = [lanes][]sighting{f0, f1, f2, f3}
 		for lane := range f.seen {
 			for _, h := range f.seen[lane] {
