@@ -129,7 +129,7 @@ fuzz:
 
 # Files that are made from tables in the code.
 generate:
-	$(GO) test ./cmd/internal/app ./cmd/internal/mutation ./tests -run TestGenerated -update
+	$(GO) test ./cmd/internal/app ./cmd/internal/metrics ./cmd/internal/mutation ./tests -run TestGenerated -update
 
 # The systems that we do not test on must still build.
 cross:

@@ -48,7 +48,7 @@ func run(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	root.PersistentFlags().StringVar(&c.workspace, "workspace", "", "directory to serve (MCP_SANDBOX__WORKSPACE)")
 	c.given = func() bool { return root.PersistentFlags().Changed("workspace") }
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
-	root.AddCommand(c.serve(), c.call(), c.tools(), c.doctor(), c.conform(), c.version())
+	root.AddCommand(c.serve(), c.call(), c.tools(), c.doctor(), c.conform(), c.configuration(), c.snippet(), c.version())
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -100,7 +100,8 @@ func (c *command) config(flags map[string]string, http, serving bool) (*app.Conf
 	return cfg, nil
 }
 
-func (c *command) load(flags map[string]string, http bool) (*app.Config, []app.Problem, error) {
+// flags adds those of every command to the settings that flags make.
+func (c *command) flags(flags map[string]string) (map[string]string, error) {
 	if flags == nil {
 		flags = map[string]string{}
 	}
@@ -109,11 +110,19 @@ func (c *command) load(flags map[string]string, http bool) (*app.Config, []app.P
 		if dir != "" { // an empty value is refused, like one of the variable
 			abs, err := filepath.Abs(dir)
 			if err != nil {
-				return nil, nil, &failure{err}
+				return nil, &failure{err}
 			}
 			dir = abs
 		}
 		flags["MCP_SANDBOX__WORKSPACE"] = dir
+	}
+	return flags, nil
+}
+
+func (c *command) load(flags map[string]string, http bool) (*app.Config, []app.Problem, error) {
+	flags, err := c.flags(flags)
+	if err != nil {
+		return nil, nil, err
 	}
 	cfg, problems := app.Load(c.environ, flags)
 	faulty := map[string]bool{}

@@ -60,17 +60,7 @@ func (c *command) serveStdio(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	prepare(cfg)
-	log := app.NewLossy(c.stderr)
-	defer log.Flush(lastWords)
-	a, err := app.New(cfg, build(), app.Logger(log, cfg.LogLevel), "stdio")
-	if err != nil {
-		return &failure{err}
-	}
-	if err := a.Confine(); err != nil {
-		return served(err)
-	}
-	return served(a.ServeStdio(ctx, c.stdin, c.stdout))
+	return c.prepared(cfg, "stdio", func(a *app.App) error { return a.ServeStdio(ctx, c.stdin, c.stdout) })
 }
 
 func (c *command) serveHTTP(ctx context.Context, listen string, given bool) error {
@@ -90,24 +80,52 @@ func (c *command) serveHTTP(ctx context.Context, listen string, given bool) erro
 		}
 		pair = &p
 	}
-	l, err := net.Listen("tcp", cfg.HTTPAddress)
+	l, err := c.listen("MCP_HTTP__ADDRESS", cfg.HTTPAddress)
 	if err != nil {
-		fmt.Fprintf(c.stderr, "refused: MCP_HTTP__ADDRESS: found %q: it cannot be listened on; set another address or port\n", cfg.HTTPAddress)
-		return exitError(exitRefused)
+		return err
+	}
+	defer l.Close()
+	return c.prepared(cfg, "http", func(a *app.App) error { return a.ServeHTTP(ctx, l, pair) })
+}
+
+// prepared takes the phases that both ways share, up to serving.
+func (c *command) prepared(cfg *app.Config, transport string, serve func(*app.App) error) error {
+	var counts net.Listener
+	if cfg.MetricsEnabled {
+		var err error
+		if counts, err = c.listen("MCP_METRICS__ADDRESS", cfg.MetricsAddress); err != nil {
+			return err
+		}
+		defer counts.Close()
 	}
 	prepare(cfg)
 	log := app.NewLossy(c.stderr)
 	defer log.Flush(lastWords)
-	a, err := app.New(cfg, build(), app.Logger(log, cfg.LogLevel), "http")
+	a, err := app.New(cfg, build(), app.Logger(log, cfg.LogLevel), transport)
 	if err != nil {
-		l.Close()
 		return &failure{err}
 	}
 	if err := a.Confine(); err != nil {
-		l.Close()
 		return served(err)
 	}
-	return served(a.ServeHTTP(ctx, l, pair))
+	if counts != nil {
+		stop, err := a.ServeMetrics(counts)
+		if err != nil {
+			return served(err)
+		}
+		defer stop()
+	}
+	return served(serve(a))
+}
+
+// listen opens the address of a setting, or says that it cannot be.
+func (c *command) listen(setting, address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		fmt.Fprintf(c.stderr, "refused: %s: found %q: it cannot be listened on; set another address or port\n", setting, address)
+		return nil, exitError(exitRefused)
+	}
+	return l, nil
 }
 
 // lastWords is the time that the log gets to be read at the end.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -208,6 +209,32 @@ func TestParallelClients(t *testing.T) {
 		if body := masked(g.body); body != strings.Replace(want, `"id":7`, `"id":`+g.id, 1) {
 			t.Errorf("id %s: %.300s", g.id, body)
 		}
+	}
+	w.terminate(t)
+}
+
+// TestMetrics: the counts of what was asked, on a port of their own, behind the
+// kernel's wall as everything else.
+func TestMetrics(t *testing.T) {
+	w := overHTTP(t, workspace, "MCP_METRICS__ENABLED=true", "MCP_METRICS__ADDRESS=127.0.0.1:0")
+	if a := w.do(t, "POST", "/mcp", headers(readMod), readMod); a.status != 200 {
+		t.Fatalf("%d %.200s", a.status, a.body)
+	}
+	if a := w.do(t, "GET", "/metrics", http.Header{}, ""); a.status != 404 {
+		t.Errorf("the port of the endpoint answers, too: %d", a.status)
+	}
+	said := regexp.MustCompile(`"address":"([^"]*)".*"metrics are listening"`).FindStringSubmatch(w.stderr.String())
+	if said == nil {
+		t.Fatalf("no address in %s", w.stderr.String())
+	}
+	resp, err := http.Get("http://" + said[1] + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if want := `mcp_tool_calls_total{tool="read_file",outcome="ok"} 1` + "\n"; err != nil || !strings.Contains(string(b), want) {
+		t.Errorf("%v, no %q in %s", err, want, b)
 	}
 	w.terminate(t)
 }

@@ -38,6 +38,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"mcp-devserver/cmd/internal/metrics"
 	"mcp-devserver/pipeline"
 	"mcp-devserver/sandbox"
 	"mcp-devserver/stages"
@@ -59,10 +60,11 @@ type App struct {
 	ws     *sandbox.Workspace
 	stages *stages.Stages
 	env    *tools.Env
-	// attacking keeps the server's attacks on itself out of the log.
+	// attacking keeps the server's attacks on itself out of the log and the counts.
 	attacking atomic.Bool
-	fullSince atomic.Int64 // Unix nanoseconds; 0 while the pool has room
-	git       string       // the program that is run; "" when there is none
+	fullSince atomic.Int64     // Unix nanoseconds; 0 while the pool has room
+	metrics   *metrics.Metrics // nil when they are off
+	git       string           // the program that is run; "" when there is none
 	wall      sandbox.Wall
 }
 
@@ -77,7 +79,11 @@ func New(c *Config, b Build, log zerolog.Logger, transport string) (*App, error)
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
 	a := &App{config: c, build: b, log: log, ws: ws}
-	report := audit(log, transport)
+	reports := []func(*stages.Report){audit(log, transport)}
+	if c.MetricsEnabled {
+		a.metrics = metrics.New(metrics.Build{Version: b.Version, Revision: wire.Revision}, func() (int, int) { return a.stages.Load() }, int(c.Workers))
+		reports = append(reports, a.metrics.Report(transport))
+	}
 	e := env(c, ws)
 	a.env = e
 	a.git = e.Git.Binary
@@ -94,7 +100,10 @@ func New(c *Config, b Build, log zerolog.Logger, transport string) (*App, error)
 		NoScan:       !c.Scan,
 		NoRedact:     !c.Redact,
 		Report: func(r *stages.Report) {
-			if !a.attacking.Load() {
+			if a.attacking.Load() {
+				return
+			}
+			for _, report := range reports {
 				report(r)
 			}
 		},

@@ -76,6 +76,10 @@ type Config struct {
 	IdleTimeout    time.Duration
 	ShutdownGrace  time.Duration
 
+	MetricsEnabled bool
+	MetricsAddress string
+	MetricsPublic  bool
+
 	LogLevel string
 
 	// Origin says for each setting where its value came from: "default",
@@ -199,6 +203,10 @@ var settings = []setting{
 	{"MCP_HTTP__WRITE_TIMEOUT_MS", kindMS, "30000", 120_000, nil, "time in which a client must take each write", func(c *Config) any { return &c.WriteTimeout }},
 	{"MCP_HTTP__IDLE_TIMEOUT_MS", kindMS, "60000", 120_000, nil, "time a connection may stay idle", func(c *Config) any { return &c.IdleTimeout }},
 	{"MCP_HTTP__SHUTDOWN_GRACE_MS", kindMS, "10000", 60_000, nil, "time for work in flight at shutdown", func(c *Config) any { return &c.ShutdownGrace }},
+
+	{"MCP_METRICS__ENABLED", kindBool, "false", 0, nil, "serve counts at GET /metrics, on a listener of their own", func(c *Config) any { return &c.MetricsEnabled }},
+	{"MCP_METRICS__ADDRESS", kindText, "127.0.0.1:9464", 0, nil, "address that metrics listen on", func(c *Config) any { return &c.MetricsAddress }},
+	{"MCP_METRICS__ALLOW_PUBLIC", kindBool, "false", 0, nil, "accept metrics, which ask for no token, on an address that other machines can reach, in production", func(c *Config) any { return &c.MetricsPublic }},
 
 	{"MCP_LOG__LEVEL", kindEnum, "info", 0, []string{"trace", "debug", "info", "warn", "error"}, "what is logged to stderr", func(c *Config) any { return &c.LogLevel }},
 }
@@ -365,6 +373,25 @@ func (s *setting) number(value string, bad func(why, do string) *Problem) (int64
 		return 0, bad("out of range", do)
 	}
 	return n, nil
+}
+
+// Print writes the settings in the form of .env.example: a line NAME=value, or
+// one behind a # for a default and for a secret.
+func (c *Config) Print() string {
+	var b strings.Builder
+	for i := range settings {
+		s := &settings[i]
+		from := c.Origin[s.name]
+		switch {
+		case s.kind == kindSecrets:
+			fmt.Fprintf(&b, "# %s: %s (%s)\n", s.name, s.show(c), from)
+		case from == "default":
+			fmt.Fprintf(&b, "# %s=%s\n", s.name, s.initial)
+		default:
+			fmt.Fprintf(&b, "%s=%s\n", s.name, plain(s.value(c)))
+		}
+	}
+	return b.String()
 }
 
 func split(value string) []string {

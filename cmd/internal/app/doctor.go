@@ -127,6 +127,24 @@ func (e *Examination) settings(c *Config) {
 
 // show words a value; of a secret only its length.
 func (s *setting) show(c *Config) string {
+	v := s.value(c)
+	switch {
+	case v == "":
+		return "not set"
+	case s.kind == kindSecrets:
+		var sizes []string
+		for _, t := range strings.Split(v, ",") {
+			sizes = append(sizes, fmt.Sprintf("set (%d chars)", len(t)))
+		}
+		return strings.Join(sizes, ", ")
+	case s.kind == kindText, s.kind == kindList, s.kind == kindEnum:
+		return strconv.Quote(v)
+	}
+	return v
+}
+
+// value writes a value as an operator would.
+func (s *setting) value(c *Config) string {
 	switch v := s.into(c).(type) {
 	case *bool:
 		return strconv.FormatBool(*v)
@@ -135,22 +153,9 @@ func (s *setting) show(c *Config) string {
 	case *time.Duration:
 		return strconv.FormatInt(v.Milliseconds(), 10)
 	case *string:
-		if *v == "" {
-			return "not set"
-		}
-		return strconv.Quote(*v)
+		return *v
 	case *[]string:
-		if len(*v) == 0 {
-			return "not set"
-		}
-		if s.kind == kindSecrets {
-			var sizes []string
-			for _, t := range *v {
-				sizes = append(sizes, fmt.Sprintf("set (%d chars)", len(t)))
-			}
-			return strings.Join(sizes, ", ")
-		}
-		return strconv.Quote(strings.Join(*v, ","))
+		return strings.Join(*v, ",")
 	}
 	return ""
 }

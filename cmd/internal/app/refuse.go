@@ -221,6 +221,18 @@ var refusals = []refusal{
 		}
 		return out
 	}},
+	{"metrics-address", true, func(c *Config, f *facts) []Problem {
+		if _, _, err := net.SplitHostPort(c.MetricsAddress); !c.MetricsEnabled || err == nil {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_METRICS__ADDRESS", Found: strconv.Quote(c.MetricsAddress), Why: "not an address with a port", Do: "set one such as 127.0.0.1:9464"})
+	}},
+	{"open-metrics", false, func(c *Config, f *facts) []Problem {
+		if !c.MetricsEnabled || !exposed(c.MetricsAddress) || c.MetricsPublic {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_METRICS__ALLOW_PUBLIC", Why: "the address " + strconv.Quote(c.MetricsAddress) + " can be reached from other machines, and metrics ask for no token", Do: "protect the port and set it to true, or listen on 127.0.0.1"})
+	}},
 	{"no-rate-limit", false, func(c *Config, f *facts) []Problem {
 		if !f.http || c.RateLimit {
 			return nil

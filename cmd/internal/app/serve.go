@@ -8,6 +8,7 @@ import (
 	"io"
 	stdlog "log"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
@@ -121,6 +122,31 @@ func (a *App) ServeHTTP(ctx context.Context, l net.Listener, pair *tls.Certifica
 		err = errors.Join(stopped, <-ended)
 	}
 	return errors.Join(err, a.end())
+}
+
+// ServeMetrics answers GET /metrics on l until the returned function is called,
+// which closes l. The settings must have turned metrics on.
+func (a *App) ServeMetrics(l net.Listener) (stop func(), err error) {
+	host := func(string) bool { return true } // scrapers name an address as they reach it
+	if !exposed(a.config.MetricsAddress) {
+		if host, err = httpd.HostRule(nil); err != nil {
+			return nil, err
+		}
+	}
+	s := a.metrics.Server(host)
+	s.ErrorLog = stdlog.New(a.log.With().Str("level", "warn").Str("transport", "metrics").Logger(), "", 0)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			a.log.Error().Str("cause", Clean(err.Error())).Msg("metrics are served no more")
+		}
+	}()
+	a.log.Info().Str("address", l.Addr().String()).Msg("metrics are listening")
+	return func() {
+		s.Close()
+		<-ended
+	}, nil
 }
 
 // fullFor is how long the pool may be full before the server calls itself

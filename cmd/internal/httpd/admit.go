@@ -26,6 +26,13 @@ func parseHosts(list []string) (names, error) {
 	return n, nil
 }
 
+// HostRule returns the check of Host headers that a server with these [Options].Hosts makes. It fails when one of them
+// cannot be a host.
+func HostRule(hosts []string) (func(host string) bool, error) {
+	n, err := parseHosts(hosts)
+	return n.host, err
+}
+
 // parseOrigins takes "scheme://host" and "scheme://host:port".
 func parseOrigins(list []string) (names, error) {
 	n := names{}
