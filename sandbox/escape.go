@@ -116,7 +116,7 @@ func shorten(s string, max int) string {
 		return s
 	}
 	if utf8.RuneCountInString(s) > max {
-		s, _ = secrets.Redact(secrets.Scan(s), false, nil)
+		s, _ = secrets.Redact(secrets.ScanName(s), false, nil)
 	}
 	n, cut := 0, 0
 	for i := range s {
@@ -125,7 +125,7 @@ func shorten(s string, max int) string {
 		}
 		n++
 		if n > max {
-			return s[:cut] + "…"
+			return s[:secrets.WholePlaceholders(s, cut)] + "…"
 		}
 	}
 	return s

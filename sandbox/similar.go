@@ -11,7 +11,7 @@ import (
 // notFound refuses a path that is missing, with readable names near it.
 func (w *Workspace) notFound(q *query) *Denial {
 	a := Args{"path": q.written}
-	if secrets.Find(q.written) == nil { // a part of a secret is one that no rule knows
+	if secrets.FindName(q.written) == nil { // a part of a secret is one that no rule knows
 		a["name"] = strings.TrimSuffix(path.Base(q.clean), path.Ext(q.clean))
 	}
 	if s := w.suggest(q, 3); len(s) > 0 {
@@ -172,7 +172,7 @@ func (w *Workspace) Similar(rel string, max int) []string {
 			continue
 		}
 		p := join(dir.Path(), e.Name)
-		if secrets.Find(p) != nil {
+		if secrets.FindName(p) != nil {
 			continue // that a secret is near would tell something about it
 		}
 		if rest != "" {
@@ -223,7 +223,7 @@ func (w *Workspace) sameName(name string, out []string, max, budget int) []strin
 						continue
 					}
 					p := join(d.Path(), e.Name)
-					if strings.EqualFold(e.Name, name) && len(out) < max && !slices.Contains(out, p) && secrets.Find(p) == nil {
+					if strings.EqualFold(e.Name, name) && len(out) < max && !slices.Contains(out, p) && secrets.FindName(p) == nil {
 						out = append(out, p)
 					}
 					if e.Kind == KindDirectory && folders+len(queue) < similarFolders {

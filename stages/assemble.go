@@ -214,8 +214,9 @@ func repeat(s string, n int) string {
 	if utf8.RuneCountInString(line) <= n {
 		return line
 	}
-	s, _ = secrets.Redact(secrets.Scan(s), false, nil)
-	return clip(sandbox.EscapeName(s), n)
+	s, _ = secrets.Redact(secrets.ScanName(s), false, nil)
+	s = sandbox.EscapeName(s)
+	return s[:secrets.WholePlaceholders(s, len(clip(s, n)))]
 }
 
 // object writes the data of an error.

@@ -86,7 +86,7 @@ func (q *symbolQuery) matches(s *symbol.Symbol, path string) bool {
 	if q.suffix(pkg, inner) {
 		return true
 	}
-	file := strings.Split(path, "/")
+	file := strings.Split(secrets.MaskName(path), "/")
 	base := file[len(file)-1]
 	if i := strings.IndexByte(base, '.'); i > 0 {
 		base = base[:i]

@@ -139,21 +139,3 @@ func oneLine(t secrets.Text) secrets.Text {
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
-
-// mergeSpans unites two sorted lists; where they overlap the first one's rule stays.
-func mergeSpans(a, b []secrets.Span) []secrets.Span {
-	if len(b) == 0 {
-		return a
-	}
-	all := append(slices.Clone(a), b...)
-	slices.SortStableFunc(all, func(x, y secrets.Span) int { return x.Start - y.Start })
-	out := all[:0]
-	for _, s := range all {
-		if n := len(out); n > 0 && s.Start < out[n-1].End {
-			out[n-1].End = max(out[n-1].End, s.End)
-			continue
-		}
-		out = append(out, s)
-	}
-	return out
-}

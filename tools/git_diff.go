@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -113,6 +114,7 @@ func askGitDiff(ctx context.Context, c *Call, in gitDiffIn) (*gitDiffOut, error)
 	if err := d.sides(ctx); err != nil {
 		return nil, err
 	}
+	sortChanges(d.list)
 	if len(d.list) == 0 && d.rel != "" {
 		if err := d.known(ctx); err != nil {
 			return nil, err
@@ -221,6 +223,13 @@ func (d *diffRun) sides(ctx context.Context) error {
 		}
 		return d.untracked(ctx)
 	}
+}
+
+// sortChanges puts changes in the order of the names that are shown.
+func sortChanges(list []git.Change) {
+	byShown(list, func(c *git.Change) string { return c.Path }, func(a, b *git.Change) int {
+		return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.OldID, b.OldID), cmp.Compare(a.NewID, b.NewID))
+	})
 }
 
 // compared notes a commit that is compared.
@@ -446,7 +455,6 @@ func (d *diffRun) untracked(ctx context.Context) error {
 	if stats.Capped {
 		d.out.Notice(answer.W("the working tree has too many entries; some untracked files may be missing"))
 	}
-	slices.SortStableFunc(d.list, func(a, b git.Change) int { return strings.Compare(a.Path, b.Path) })
 	return nil
 }
 

@@ -222,6 +222,8 @@ func (l *logRun) records(list []*git.Commit, refs map[string][]string) int {
 		t := l.c.textOf(k)
 		rec := logCommit{sha: shortSHA(k.ID), date: gitDate(k.Author.When)}
 		names := refs[k.ID]
+		byShown(names, same, nil)
+		names = names[:min(len(names), maxRefsShown)]
 		overhead := recordChars
 		for _, n := range names {
 			overhead += nameCost(n) + 6
@@ -287,7 +289,7 @@ func (l *logRun) refNames(ctx context.Context) (map[string][]string, error) {
 	}
 	names := make(map[string][]string, len(refs))
 	for _, r := range refs {
-		if len(names[r.Commit]) < maxRefsShown && len(r.Name) <= 200 {
+		if len(r.Name) <= 200 {
 			names[r.Commit] = append(names[r.Commit], r.Name)
 		}
 	}
@@ -368,6 +370,7 @@ var statusWords = map[git.Status]answer.Word{
 // commitFiles fills in the files of one commit and reports whether they fit.
 func (l *logRun) commitFiles(ctx context.Context, rec *logCommit, changes []git.Change, first bool) (bool, error) {
 	rec.listed = true
+	sortChanges(changes)
 	left, denied := 0, 0
 	for _, ch := range changes {
 		if withheld(l.c, ch) {

@@ -11,6 +11,7 @@ import (
 
 	"mcp-devserver/sandbox"
 	"mcp-devserver/sandbox/answer"
+	"mcp-devserver/sandbox/secrets"
 	"mcp-devserver/tools/internal/walk"
 )
 
@@ -86,8 +87,9 @@ type listed struct {
 	parent   int32 // index of the folder in entries, -1 for the start
 	size     int64
 	modified time.Time
-	known    bool // size and modified are known
-	hidden   int  // entries below it that the answer leaves out, when there are too many
+	known    bool   // size and modified are known
+	key      string // what the name is sorted by: path, its secrets masked
+	hidden   int    // entries below it that the answer leaves out, when there are too many
 }
 
 func (e *listed) folder() bool { return e.kind == sandbox.KindDirectory }
@@ -163,7 +165,7 @@ func (l *listing) walk(ctx context.Context) error {
 		if l.glob != nil && !l.glob.MatchBelow(l.start, globName(l.start, it.Path)) {
 			return walk.Continue, nil
 		}
-		e := listed{path: it.Path, name: len(it.Path) - len(it.Name()), kind: it.Kind, state: it.State, depth: it.Depth, parent: -1}
+		e := listed{path: it.Path, name: len(it.Path) - len(it.Name()), kind: it.Kind, state: it.State, depth: it.Depth, parent: -1, key: secrets.MaskName(it.Path)}
 		if l.glob == nil {
 			open = open[:it.Depth]
 			e.parent = open[it.Depth-1]
@@ -228,7 +230,7 @@ func (l *listing) sort(list []int32, foldersFirst bool) {
 				return n
 			}
 		}
-		return strings.Compare(a.path, b.path)
+		return strings.Compare(a.key, b.key) // what is masked alike stays as it was met
 	})
 }
 

@@ -341,7 +341,8 @@ func (o *overview) finish() {
 	})
 	out.languages = sums[:min(len(sums), overviewLanguages)]
 
-	slices.SortFunc(o.manifests, func(a, b manifestFile) int {
+	byShown(o.manifests, func(m *manifestFile) string { return m.path }, nil)
+	slices.SortStableFunc(o.manifests, func(a, b manifestFile) int {
 		if x, y := aside(a.path), aside(b.path); x != y {
 			if x {
 				return 1
@@ -366,31 +367,25 @@ func (o *overview) finish() {
 	for p := range o.tests {
 		patterns = append(patterns, p)
 	}
-	slices.SortFunc(patterns, func(a, b string) int {
-		if d := o.tests[b] - o.tests[a]; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
+	byShown(patterns, same, nil)
+	slices.SortStableFunc(patterns, func(a, b string) int { return o.tests[b] - o.tests[a] })
 	out.tests = o.names(patterns, 8)
 	out.ci = o.paths(o.ci, 8)
 	out.docs = o.paths(o.docs, 8)
 	out.agents = o.paths(o.agents, 10)
 
 	text, shown, all := o.tree.text()
-	out.tree = o.c.Texts.Name(text)
+	out.tree = o.c.Texts.Part(text)
 	o.notices()
 	if shown < all {
 		out.Notice(answer.W("the tree shows "), answer.N(int64(shown)), answer.W(" of "), answer.N(int64(all)), answer.W(" entries; call list_directory for the rest"))
 	}
 }
 
-func nearer(a, b string) int {
-	if d := strings.Count(a, "/") - strings.Count(b, "/"); d != 0 {
-		return d
-	}
-	return strings.Compare(a, b)
-}
+// nearer puts what lies higher up first; the order among equals is that of byShown.
+func nearer(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") }
+
+func same(s *string) string { return *s }
 
 // fits takes n characters of the room for lists of paths.
 func (o *overview) fits(n int) bool {
@@ -402,7 +397,8 @@ func (o *overview) fits(n int) bool {
 }
 
 func (o *overview) paths(list []string, limit int) []answer.Ref {
-	slices.SortFunc(list, nearer)
+	byShown(list, same, nil)
+	slices.SortStableFunc(list, nearer)
 	return o.names(list, limit)
 }
 
@@ -442,7 +438,8 @@ func (o *overview) notices() {
 	if n := out.stats.Unreadable; n > 0 {
 		out.Notice(answer.N(int64(n)), answer.W(" folders could not be read"))
 	}
-	slices.SortFunc(o.bad, func(a, b badManifest) int { return nearer(a.path, b.path) })
+	byShown(o.bad, func(b *badManifest) string { return b.path }, nil)
+	slices.SortStableFunc(o.bad, func(a, b badManifest) int { return nearer(a.path, b.path) })
 	for i, b := range o.bad {
 		if i >= overviewBadShown {
 			out.Notice(answer.N(int64(len(o.bad)-i)), answer.W(" further manifests could not be used"))
@@ -454,7 +451,8 @@ func (o *overview) notices() {
 	for p := range o.vendored {
 		vendored = append(vendored, p)
 	}
-	slices.SortFunc(vendored, nearer)
+	byShown(vendored, same, func(a, b *string) int { return o.vendored[*a] - o.vendored[*b] })
+	slices.SortStableFunc(vendored, nearer)
 	for i, p := range vendored {
 		if i >= 5 {
 			out.Notice(answer.N(int64(len(vendored)-i)), answer.W(" further vendored folders are not counted"))

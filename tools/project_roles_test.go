@@ -96,11 +96,11 @@ func TestTreeSharesItsRoom(t *testing.T) {
 		t.Errorf("%d of %d", shown, all)
 	}
 	for _, want := range []string{"a/\n  f0\n", "b/\n  x (ignored)\n", "c/\n  d/"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+		if !strings.Contains(text.Raw, want) {
+			t.Errorf("no %q in\n%s", want, text.Raw)
 		}
 	}
-	if !strings.Contains(text, " more\n") {
-		t.Errorf("what is left out is not counted:\n%s", text)
+	if !strings.Contains(text.Raw, " more\n") {
+		t.Errorf("what is left out is not counted:\n%s", text.Raw)
 	}
 }

@@ -3,7 +3,6 @@ package tools
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"mcp-devserver/sandbox"
 	"mcp-devserver/sandbox/secrets"
@@ -11,7 +10,8 @@ import (
 
 // treeNode is an entry of the folder tree of an overview.
 type treeNode struct {
-	label    string // escaped name with its marks
+	label    secrets.Text // escaped name with its marks
+	key      string       // what it is sorted by: the name, its secrets masked
 	folder   bool
 	children []*treeNode
 	hidden   int // entries of this folder that are not among children
@@ -51,22 +51,20 @@ func (t *projectTree) add(path string, level int, folder bool, marks string) {
 	if parent == nil {
 		return
 	}
-	n := &treeNode{label: sandbox.EscapeName(base), folder: folder}
-	// What redaction could not see in a label on its own gives way here: a secret
-	// that goes across a slash, or one that the cut below would go through.
-	if name := secrets.Scan(path).Slice(len(path)-len(base), len(path)); len(name.Spans) > 0 &&
-		(utf8.RuneCountInString(n.label) > treeNameChars || secrets.Find(base) == nil) {
-		clean, _ := secrets.Redact(name, false, nil)
-		n.label = sandbox.EscapeName(clean)
-	}
-	if end := runePrefix(n.label, treeNameChars); end < len(n.label) {
-		n.label = n.label[:end] + "…"
+	// A secret may go across a slash, and the cut may go through one: it is found on
+	// the whole path.
+	n := &treeNode{label: escaped(secrets.ScanName(path).Slice(len(path)-len(base), len(path))), folder: folder}
+	if end := runePrefix(n.label.Raw, treeNameChars); end < len(n.label.Raw) {
+		n.label = n.label.Slice(0, end)
+		n.label.Raw += "…"
+		n.label = seen(n.label)
 	}
 	if folder {
-		n.label += "/"
+		n.label.Raw += "/"
 		t.nodes[path] = n
 	}
-	n.label += marks
+	n.label.Raw += marks
+	n.key = n.label.Masked()
 	parent.children = append(parent.children, n)
 }
 
@@ -83,11 +81,11 @@ func (t *projectTree) cut(path string, n int) {
 // text draws the tree: folders first, two spaces for each level. The entries of the first level come first; the room
 // that is left is shared evenly by the folders of the next one, so that one big folder does not take the place of the
 // others. shown counts the entries drawn, all what was there to draw.
-func (t *projectTree) text() (text string, shown, all int) {
+func (t *projectTree) text() (text secrets.Text, shown, all int) {
 	t.sort(t.root)
 	top, chars := 0, 0
 	for top < min(len(t.root.children), treeEntries) && chars <= treeTopChars {
-		chars += len(t.root.children[top].label) + 1
+		chars += len(t.root.children[top].label.Raw) + 1
 		top++
 	}
 	for left := treeEntries - top; ; left = left * 3 / 4 {
@@ -108,10 +106,10 @@ func (t *projectTree) text() (text string, shown, all int) {
 			}
 			level = next
 		}
-		var b strings.Builder
-		t.draw(&b, t.root, keep, "")
-		if b.Len() <= treeChars || left == 0 {
-			return strings.TrimSuffix(b.String(), "\n"), shown, all
+		var j joiner
+		t.draw(&j, t.root, keep, "")
+		if text := j.text(); len(text.Raw) <= treeChars || left == 0 {
+			return text.Slice(0, len(strings.TrimSuffix(text.Raw, "\n"))), shown, all
 		}
 	}
 }
@@ -134,6 +132,21 @@ func share(level []*treeNode, room int) int {
 	return lo
 }
 
+// escaped is a name as EscapeName makes it, with its secrets where they come to lie.
+func escaped(t secrets.Text) secrets.Text {
+	var j joiner
+	at := 0
+	for _, s := range t.Spans {
+		j.word(sandbox.EscapeName(t.Raw[at:s.Start]))
+		raw := sandbox.EscapeName(t.Raw[s.Start:s.End])
+		j.add(secrets.Text{Raw: raw, Spans: []secrets.Span{{End: len(raw), Rule: s.Rule}}})
+		j.word("")
+		at = s.End
+	}
+	j.word(sandbox.EscapeName(t.Raw[at:]))
+	return j.text()
+}
+
 func (t *projectTree) sort(n *treeNode) {
 	slices.SortStableFunc(n.children, func(a, b *treeNode) int {
 		if a.folder != b.folder {
@@ -142,24 +155,26 @@ func (t *projectTree) sort(n *treeNode) {
 			}
 			return 1
 		}
-		return strings.Compare(a.label, b.label)
+		return strings.Compare(a.key, b.key) // what is masked alike stays as it was met
 	})
 	for _, c := range n.children {
 		t.sort(c)
 	}
 }
 
-func (t *projectTree) draw(b *strings.Builder, n *treeNode, keep map[*treeNode]int, indent string) {
+func (t *projectTree) draw(j *joiner, n *treeNode, keep map[*treeNode]int, indent string) {
 	for _, c := range n.children[:keep[n]] {
-		b.WriteString(indent + c.label)
+		j.word(indent)
+		j.add(c.label)
+		j.word("") // two names are two secrets
 		left := len(c.children) - keep[c] + c.hidden
 		if keep[c] == 0 && left > 0 {
-			b.WriteString("  " + itoa(int64(left)) + " entries")
+			j.word("  " + itoa(int64(left)) + " entries")
 		}
-		b.WriteByte('\n')
-		t.draw(b, c, keep, indent+"  ")
+		j.word("\n")
+		t.draw(j, c, keep, indent+"  ")
 	}
 	if left := len(n.children) - keep[n] + n.hidden; left > 0 && (keep[n] > 0 || n == t.root) {
-		b.WriteString(indent + "… " + itoa(int64(left)) + " more\n")
+		j.word(indent + "… " + itoa(int64(left)) + " more\n")
 	}
 }

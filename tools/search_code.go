@@ -364,12 +364,8 @@ func (s *search) hot() []folderCount {
 	for p, n := range s.folders {
 		list = append(list, folderCount{p, n})
 	}
-	slices.SortFunc(list, func(a, b folderCount) int {
-		if n := cmp.Compare(b.matches, a.matches); n != 0 {
-			return n
-		}
-		return strings.Compare(a.path, b.path)
-	})
+	byShown(list, func(f *folderCount) string { return f.path }, nil)
+	slices.SortStableFunc(list, func(a, b folderCount) int { return cmp.Compare(b.matches, a.matches) })
 	return list[:min(len(list), 5)]
 }
 

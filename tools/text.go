@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,7 +12,7 @@ import (
 // globName is a path as globs see it: what lies below start, a folder that the
 // caller named, has its secrets masked, so that no glob tells what they are.
 func globName(start, path string) string {
-	spans := secrets.Find(path)
+	spans := secrets.FindName(path)
 	if spans == nil {
 		return path
 	}
@@ -25,10 +26,35 @@ func globName(start, path string) string {
 // namePart adds bytes from to to of a path as a name. A secret that goes across
 // a slash is found on the whole path and hidden in the part.
 func namePart(t *answer.Texts, path string, from, to int) answer.Ref {
-	if spans := secrets.Find(path); spans != nil && utf8.ValidString(path) {
+	if spans := secrets.FindName(path); spans != nil && utf8.ValidString(path) {
 		return t.Part(secrets.Text{Raw: path, Spans: spans}.Slice(from, to))
 	}
 	return t.Name(shown(path[from:to]))
+}
+
+// byShown sorts a list by the names that an answer shows, so that the place of a name
+// tells nothing about a secret in it. Of two that are shown alike, tie decides, then
+// the order they came in.
+func byShown[T any](list []T, name func(*T) string, tie func(a, b *T) int) {
+	type keyed struct {
+		key string
+		at  int
+	}
+	keys := make([]keyed, len(list))
+	for i := range list {
+		keys[i] = keyed{secrets.MaskName(name(&list[i])), i}
+	}
+	slices.SortStableFunc(keys, func(a, b keyed) int {
+		if c := strings.Compare(a.key, b.key); c != 0 || tie == nil {
+			return c
+		}
+		return tie(&list[a.at], &list[b.at])
+	})
+	sorted := make([]T, len(list))
+	for i, k := range keys {
+		sorted[i] = list[k.at]
+	}
+	copy(list, sorted)
 }
 
 // joiner builds one text out of pieces of a source, in order, and carries the
@@ -70,7 +96,7 @@ func (j *joiner) text() secrets.Text { return secrets.Text{Raw: j.raw.String(), 
 // now: a word that was too long for a token may have the right length, and what
 // was far apart stands together. It is hidden like the rest.
 func seen(t secrets.Text) secrets.Text {
-	t.Spans = mergeSpans(t.Spans, secrets.Find(t.Raw))
+	t.Spans = secrets.Join(t.Spans, secrets.Find(t.Raw))
 	return t
 }
 

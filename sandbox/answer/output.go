@@ -242,7 +242,7 @@ func (p *Prose) signals(m *Mark) {
 func (d *Doc) Denial(e *sandbox.Denial, o Options) {
 	j := d.JSON()
 	d.content(j, nil)
-	message, remedy := d.texts.Name(e.Message), d.texts.Name(e.Remedy)
+	message, remedy := d.texts.Worded(e.Message), d.texts.Worded(e.Remedy)
 	p := &Prose{d: d}
 	p.Name(message)
 	p.Word(" ")
@@ -258,7 +258,7 @@ func (d *Doc) Denial(e *sandbox.Denial, o Options) {
 		for _, x := range e.Details {
 			switch v := x.Value.(type) {
 			case string:
-				s.Text(Word(x.Key), d.texts.Name(v))
+				s.Text(Word(x.Key), d.texts.Worded(v))
 			case int:
 				s.Int(Word(x.Key), int64(v))
 			case int64:

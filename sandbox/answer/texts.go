@@ -57,6 +57,7 @@ type entry struct {
 	sourced bool // an Excerpt of Content, whose secrets were found on the source
 	flagged bool // a signal fired in it
 	changed bool // redaction replaced something
+	worded  bool // placeholders stand in it already
 }
 
 // Content adds a text that was cut out of a source, together with the secrets
@@ -74,6 +75,12 @@ func (t *Texts) Name(s string) Ref { return t.add(entry{text: secrets.Text{Raw: 
 // the whole name: a folder of a path, its last component.
 func (t *Texts) Part(s secrets.Text) Ref { return t.add(entry{text: s, kind: Name}) }
 
+// Worded adds a text of ours in which names of others stand, redacted already where
+// they had to be cut: a denial. The placeholders in it count.
+func (t *Texts) Worded(s string) Ref {
+	return t.add(entry{text: secrets.Text{Raw: s}, kind: Name, worded: true})
+}
+
 // Argument adds a text that the caller of this request sent.
 func (t *Texts) Argument(s string) Ref {
 	return t.add(entry{text: secrets.Text{Raw: s}, kind: Argument})
@@ -86,7 +93,7 @@ func (t *Texts) Excerpt(r Ref, start, end, limit int) Ref {
 	e := t.list[r-1]
 	if e.kind != Content && !e.sourced {
 		// The rules have not met r yet, and must before it is cut.
-		e.text = secrets.Scan(e.text.Raw)
+		e.text = secrets.ScanName(e.text.Raw)
 	}
 	end = start + runePrefix(e.text.Raw[start:end], limit)
 	line := e.line
@@ -139,6 +146,12 @@ func (t *Texts) redact(enabled bool, r *secrets.Report) {
 		if !enabled {
 			e.clean = e.text.Raw
 			continue
+		}
+		if e.kind == Name || e.kind == Argument {
+			e.text.Spans = secrets.Join(e.text.Spans, secrets.FindName(e.text.Raw))
+		}
+		if e.worded {
+			secrets.Placed(e.text.Raw, r)
 		}
 		sourced := e.kind == Content || e.kind == Excerpt && e.sourced
 		e.clean, e.changed = secrets.Redact(e.text, sourced, r)

@@ -129,7 +129,8 @@ type finder struct {
 	curlAt  int // the newest "curl", −1 when its line has ended
 	curlTo  int // how far that line has been read
 	loginAt int // the newest "login", −1 at first
-	runs    [maxRules]run
+	runs    *[maxRules]run
+	used    []Rule            // whose runs are not zero
 	seen    [lanes][]sighting // room, kept from one text to the next
 }
 
@@ -140,7 +141,13 @@ type run struct{ from, to int }
 const maxRules = 320
 
 func (f *finder) reset(s string) {
-	*f = finder{s: s, seen: f.seen, curlAt: -1, loginAt: -1, judged: [3]int{-1, -1, -1}}
+	for _, r := range f.used {
+		f.runs[r] = run{}
+	}
+	*f = finder{s: s, seen: f.seen, runs: f.runs, used: f.used[:0], curlAt: -1, loginAt: -1, judged: [3]int{-1, -1, -1}}
+	if f.runs == nil {
+		f.runs = new([maxRules]run)
+	}
 }
 
 // match is shape.match that remembers, for each rule, the stretch its longest item
@@ -151,6 +158,9 @@ func (f *finder) match(p shape, r Rule, i int) (end int, ok bool) {
 		it := &p[k]
 		if it.max >= longItem {
 			m := &f.runs[r]
+			if m.to == 0 {
+				f.used = append(f.used, r)
+			}
 			if i < m.from || i > m.to {
 				m.from, m.to = i, i
 			}

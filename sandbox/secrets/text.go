@@ -23,6 +23,44 @@ func Placeholder(rule string) string {
 	return openBracket + "redacted " + rule + ": differs on disk" + closeBracket
 }
 
+// Placed counts in r the placeholders that stand in s already: a text that had to be
+// redacted before it was cut tells of it so.
+func Placed(s string, r *Report) {
+	for {
+		_, rest, ok := strings.Cut(s, openBracket+"redacted ")
+		if !ok {
+			return
+		}
+		id, tail, ok := strings.Cut(rest, ": differs on disk"+closeBracket)
+		s = rest
+		if !ok {
+			return
+		}
+		if n, known := ruleByID()[id]; known {
+			r.count(n)
+			s = tail
+		}
+	}
+}
+
+// WholePlaceholders returns where to cut s, at cut or before: never within a
+// placeholder.
+func WholePlaceholders(s string, cut int) int {
+	if open := strings.LastIndex(s[:cut], openBracket); open >= 0 && !strings.Contains(s[open:cut], closeBracket) &&
+		strings.HasPrefix(s[open:], openBracket+"redacted ") {
+		return open
+	}
+	return cut
+}
+
+var ruleByID = sync.OnceValue(func() map[string]Rule {
+	m := make(map[string]Rule, len(rules))
+	for i := range rules {
+		m[rules[i].id] = Rule(i)
+	}
+	return m
+})
+
 // Text is a text and the secrets found in it, or in the longer text that it was
 // cut from.
 type Text struct {
@@ -100,6 +138,28 @@ func (r *Report) Each(f func(rule string, count int)) {
 // Late returns how many secrets the rules found in sourced texts outside the
 // spans that came with them. The caller that lost those spans has a fault.
 func (r *Report) Late() int { return r.late }
+
+// Join unites two sorted lists of spans of one text. Where they overlap, one span
+// covers both, under the rule of the one that begins first.
+func Join(a, b []Span) []Span {
+	switch {
+	case len(b) == 0:
+		return a
+	case len(a) == 0:
+		return b
+	}
+	all := append(slices.Clone(a), b...)
+	slices.SortStableFunc(all, func(x, y Span) int { return x.Start - y.Start })
+	out := all[:0]
+	for _, s := range all {
+		if n := len(out); n > 0 && s.Start < out[n-1].End {
+			out[n-1].End = max(out[n-1].End, s.End)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
 
 // Redact replaces every span of t by a placeholder, runs the rules over what is
 // left, and replaces what they find as well. Line feeds are kept: a secret of

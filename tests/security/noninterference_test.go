@@ -4,9 +4,12 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"mcp-devserver/sandbox/secrets"
 )
@@ -140,6 +143,7 @@ func plant(t *testing.T, world int, list []twins, masked map[string]string) (*re
 	files["long.txt"] = strings.Repeat("word ", 300) + "id=" + key[0] + " " + strings.Repeat("more ", 500) + "\nshort\n"
 	files["package.json"] = "{\n  \"name\": \"demo-" + key[0] + "\",\n  \"scripts\": {\"login\": \"npm login --token " + token + "\"}\n}\n"
 	files["README.md"] = "# demo\n\ncurl -s https://me:" + pass[0] + "@get.example/x | sh\n"
+	plantOrders(r, world)
 	r.write(files)
 	r.commit("start\n\nuses " + key[0] + " for now")
 
@@ -160,6 +164,7 @@ func plant(t *testing.T, world int, list []twins, masked map[string]string) (*re
 	files["new/"+key[1]+".txt"] = "untracked\n"
 	r.write(files)
 
+	changeOrders(r, world)
 	ids := map[string]string{}
 	for name, text := range files {
 		if _, found := masked[name]; !found {
@@ -172,6 +177,60 @@ func plant(t *testing.T, world int, list []twins, masked map[string]string) (*re
 		ids[id] = fmt.Sprintf("commit%d", i)
 	}
 	return r, ids
+}
+
+// ordered are names that differ in a secret only, and stand in another order in each
+// world, among each other and among names without one.
+func ordered(world int) (first, second string) {
+	first, second = "AKIA"+"C3EGRZ7TPXN5BLDW", "AKIA"+"X9JKVB2WSYC4QHRT"
+	if world == 1 {
+		first, second = second, first
+	}
+	return first, second
+}
+
+// plantOrders makes files, folders, branches and tags whose names say, by their place
+// in a list, which of two secrets is the smaller.
+func plantOrders(r *repository, world int) {
+	first, second := ordered(world)
+	r.write(map[string]string{"order/AKIAM.go": "package o\n\nfunc VisibleBetween() {}\n", "order/zz.txt": "visible last\n"})
+	for i, key := range []string{first, second} { // one after the other: age is no secret
+		body := strings.Repeat("// visible\n", i+1)
+		r.write(map[string]string{
+			"order/" + key + ".go":                      "package o\n\n" + body + fmt.Sprintf("func Visible%d() {}\n", i),
+			"order/in/" + key + "/inner.txt":            "visible " + body,
+			"order/token=" + twin(key, 1) + "/x/a.md":   "visible " + body,
+			"order/" + key + "/go.mod":                  fmt.Sprintf("module visible%d\n", i),
+			"order/" + key + "_test.go":                 "package o\n",
+			"order/docs/" + key + ".md":                 body,
+			"order/" + key + "/node_modules/x/index.js": "visible\n",
+		})
+	}
+	r.commit("orders")
+}
+
+// changeOrders changes some of them, and makes what belongs to the second key younger:
+// what is masked alike stands in the order of age.
+func changeOrders(r *repository, world int) {
+	first, second := ordered(world)
+	for i, key := range []string{first, second} {
+		r.write(map[string]string{
+			"order/" + key + ".go":            fmt.Sprintf("package o\n\nfunc Changed%d() {}\n", i),
+			"order/new-" + key + ".txt":       fmt.Sprintf("visible untracked %d\n", i),
+			"order/in/" + key + "/second.txt": strings.Repeat("visible\n", i+1),
+		})
+		r.git("branch", key+"/side")
+		r.git("tag", "r-"+key)
+	}
+	for i, key := range []string{first, second} {
+		when := time.Unix(epoch+1000+int64(i), 0)
+		must(r.t, filepath.WalkDir(filepath.Join(r.root, "order"), func(p string, _ os.DirEntry, err error) error {
+			if base := filepath.Base(p); err == nil && (strings.Contains(base, key) || strings.Contains(base, twin(key, 1))) {
+				return os.Chtimes(p, when, when)
+			}
+			return err
+		}))
+	}
 }
 
 // level takes out of an answer what two equal trees do not share: the nonce,
@@ -310,6 +369,27 @@ func questions(files, others []string) []question {
 		add("sort by "+sort, "list_directory", args{"depth": 3, "sort": sort, "details": true, "limit": 2000})
 	}
 	add("overview", "project_overview", args{"depth": 4})
+	for _, path := range []string{"order", "order/in"} {
+		add("order of the tree", "project_overview", args{"path": path, "depth": 4})
+		for _, sort := range []string{"name", "modified", "size"} {
+			for _, details := range []bool{false, true} {
+				add("order by "+sort, "list_directory", args{"path": path, "depth": 4, "sort": sort, "details": details})
+				add("order by "+sort+", flat", "list_directory", args{"path": path, "glob": "**", "sort": sort, "details": details, "limit": 4})
+				add("order by "+sort+", flat, later", "list_directory", args{"path": path, "glob": "**", "sort": sort, "details": details, "limit": 4, "offset": 3})
+			}
+		}
+		for _, mode := range []string{"content", "files_with_matches", "count"} {
+			add("order of matches, "+mode, "search_code", args{"pattern": "visible", "ignore_case": true, "path": path, "output_mode": mode, "include_ignored": true})
+			add("order of matches, "+mode+", later", "search_code", args{"pattern": "visible", "ignore_case": true, "path": path, "output_mode": mode, "limit": 2, "offset": 1})
+		}
+		add("order of symbols", "find_symbol", args{"name": "visible", "match": "prefix", "path": path})
+		for _, mode := range []string{"patch", "stat", "names"} {
+			add("order of changes, "+mode, "git_diff", args{"path": path, "output_mode": mode, "limit": 3})
+			add("order of changes, "+mode, "git_diff", args{"path": path, "output_mode": mode, "base": "HEAD~1"})
+			add("order of a commit, "+mode, "git_diff", args{"commit": "HEAD", "path": path, "output_mode": mode})
+		}
+		add("order in history", "git_log", args{"path": path, "detail": "files"})
+	}
 	return q
 }
 

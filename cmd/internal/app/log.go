@@ -24,7 +24,7 @@ func Logger(w io.Writer, level string) zerolog.Logger {
 // Clean makes foreign text, such as the cause of a failure, fit for a log: it
 // meets the redaction rules and stays on one line.
 func Clean(s string) string {
-	clean, _ := secrets.Redact(secrets.Text{Raw: strings.ToValidUTF8(s, "\uFFFD")}, false, &secrets.Report{})
+	clean, _ := secrets.Redact(secrets.ScanName(strings.ToValidUTF8(s, "\uFFFD")), false, &secrets.Report{})
 	return sandbox.EscapeName(clean)
 }
 

@@ -209,7 +209,7 @@ func (r *Repo) similarRefs(ctx context.Context, rev string) []string {
 	best := [4][]string{}
 	for _, ref := range refs {
 		name := strings.TrimPrefix(ref.Name, "tag: ")
-		if len(name) > 96 || !sandbox.SafeName(name) || secrets.Find(ref.Name) != nil {
+		if len(name) > 96 || !sandbox.SafeName(name) || secrets.FindName(ref.Name) != nil {
 			continue // of a secret, being near tells something
 		}
 		d := distance(strings.ToLower(rev), strings.ToLower(name))

@@ -1,12 +1,14 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"mcp-devserver/sandbox"
+	"mcp-devserver/sandbox/secrets"
 )
 
 // State says what stands between an item and its content.
@@ -271,6 +273,7 @@ func (w *walker) read(d *sandbox.Dir, parent *frame) (entries []sandbox.Entry, m
 	}
 	slices.SortFunc(entries, order)
 	if w.all {
+		shownOrder(d, entries)
 		return entries, more, nil, nil
 	}
 	f = w.enter(parent, d, func(name string) (sandbox.Kind, bool) {
@@ -281,8 +284,54 @@ func (w *walker) read(d *sandbox.Dir, parent *frame) (entries []sandbox.Entry, m
 		}
 		return 0, false
 	})
+	shownOrder(d, entries)
 	return entries, more, f, nil
 }
+
+// shownOrder puts entries whose names hold a secret where the masked name belongs, so
+// that their place tells nothing about it. Of two that are masked alike, age and size
+// decide, and who was made first; never the name.
+func shownOrder(d *sandbox.Dir, entries []sandbox.Entry) {
+	prefix := ""
+	if p := d.Path(); p != "." {
+		prefix = p + "/"
+	}
+	above := secrets.FindName(prefix) != nil // a secret may go on below
+	var masked map[string]string
+	for _, e := range entries {
+		if len(e.Name) < shortestSecret && !above {
+			continue
+		}
+		if path := prefix + e.Name; secrets.FindName(path) != nil {
+			if m := secrets.MaskName(path)[len(prefix):]; m != e.Name {
+				if masked == nil {
+					masked = map[string]string{}
+				}
+				masked[e.Name] = m
+			}
+		}
+	}
+	if masked == nil {
+		return
+	}
+	shown := func(e sandbox.Entry) sandbox.Entry {
+		if m, ok := masked[e.Name]; ok {
+			e.Name = m
+		}
+		return e
+	}
+	slices.SortFunc(entries, func(a, b sandbox.Entry) int {
+		if c := order(shown(a), shown(b)); c != 0 {
+			return c
+		}
+		x, _ := d.Stat(a.Name)
+		y, _ := d.Stat(b.Name)
+		return cmp.Or(x.ModTime.Compare(y.ModTime), cmp.Compare(x.Size, y.Size), cmp.Compare(x.Ino, y.Ino))
+	})
+}
+
+// shortestSecret is below the length of any name that a rule finds something in.
+const shortestSecret = 10
 
 // order compares names as if folders ended in "/".
 func order(a, b sandbox.Entry) int {
