@@ -72,12 +72,24 @@ func (f *Repository) Sh(script string) string {
 	return string(b)
 }
 
-// Try runs a script whose failure is of no interest.
-func (f *Repository) Try(script string) {
+// Try runs a script whose failure is of no interest, and returns what it says.
+func (f *Repository) Try(script string) string {
 	f.T.Helper()
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir, cmd.Env = f.WS, f.Env
-	_ = cmd.Run()
+	b, _ := cmd.Output()
+	return string(b)
+}
+
+// Works reports whether the trick does what it is meant to, to plain git.
+func (f *Repository) Works(tr Trick) bool {
+	f.T.Helper()
+	f.Fired()
+	said := f.Try(tr.Fire)
+	if tr.Shows != "" {
+		return strings.Contains(said, tr.Shows)
+	}
+	return f.Fired()
 }
 
 // Fired reports whether the planted program has run, and forgets it.

@@ -10,11 +10,13 @@ import (
 	"mcp-devserver/tests/hostile"
 )
 
-// inquiries reach everything that a repository is asked for.
-var inquiries = []struct {
+type inquiry struct {
 	tool string
 	a    args
-}{
+}
+
+// inquiries reach everything that a repository is asked for.
+var inquiries = []inquiry{
 	{"project_overview", args{}},
 	{"list_directory", args{"depth": 3, "details": true}},
 	{"search_code", args{"pattern": "one|two"}},
@@ -44,6 +46,9 @@ func TestHostileRepositories(t *testing.T) {
 			if len(tr.Env) == 0 {
 				t.Parallel()
 			}
+			if tr.Root && os.Getuid() != 0 {
+				t.Skip("only root can give files away")
+			}
 			f := hostile.New(t)
 			f.Sh(hostile.TwoCommits)
 			f.Sh(tr.Setup)
@@ -55,9 +60,17 @@ func TestHostileRepositories(t *testing.T) {
 			s := serve(t, f.WS)
 			var all strings.Builder
 			for _, q := range inquiries {
-				all.WriteString(s.call(q.tool, q.a).decoded())
+				x := s.call(q.tool, q.a)
+				all.WriteString(x.decoded())
 				if f.Fired() {
 					t.Errorf("%s %s ran the planted program", q.tool, quote(q.a))
+				}
+				// What plain git is made to show; a name that is on disk is no secret.
+				if tr.Shows == strings.ToUpper(tr.Shows) && tr.Shows != "" && strings.Contains(x.decoded(), tr.Shows) || strings.Contains(x.decoded(), "+AF8-") {
+					t.Errorf("%s %s shows %s: %.600s", q.tool, quote(q.a), tr.Shows, x.text)
+				}
+				if x.code() == "-32603" {
+					t.Errorf("%s %s: %s", q.tool, quote(q.a), x.raw)
 				}
 			}
 			if got := all.String(); !strings.Contains(got, "two") && !strings.Contains(got, "signed") {
@@ -71,8 +84,7 @@ func TestHostileRepositories(t *testing.T) {
 			if len(tr.Env) == 0 {
 				f.Env = append(f.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.ext.allow", "GIT_CONFIG_VALUE_0=never")
 			}
-			f.Try(tr.Fire)
-			if !f.Fired() {
+			if !f.Works(tr) {
 				t.Errorf("the attack does not work on plain git: %s", tr.Fire)
 			}
 		})

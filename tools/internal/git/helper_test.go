@@ -33,13 +33,6 @@ func (f *fixture) sh(script string) string {
 	return f.Sh(script)
 }
 
-// try runs a script whose failure is of no interest.
-func (f *fixture) try(script string) {
-	f.t.Helper()
-	f.Env = f.env
-	f.Try(script)
-}
-
 // fired reports whether the planted program has run, and forgets it.
 func (f *fixture) fired() bool {
 	f.t.Helper()

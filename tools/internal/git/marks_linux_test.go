@@ -2,61 +2,22 @@ package git
 
 import (
 	"context"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"mcp-devserver/tests/hostile"
 )
-
-// outsideRepository makes a repository outside whose words are all "OUTSIDE", and
-// links to it inside.
-const outsideRepository = `
-git init -q -b main "$OUT/r"; cd "$OUT/r"; git config user.name OUTSIDE; git config user.email o@example.com
-for i in 1 2 3; do echo "OUTSIDE $i" > a.txt; git add a.txt; GIT_AUTHOR_NAME=OUTSIDE git commit -qm "OUTSIDE $i"; done; git branch OUTSIDE; git repack -qad; git pack-refs --all; cp .git/packed-refs "$OUT/packed"; cp .git/index "$OUT/index"
-mkdir "$OUT/heads"; git rev-parse HEAD > "$OUT/heads/main"
-cd "$WS"; git repack -qad; mkdir links
-ln -s "$OUT/r/.git" links/git; ln -s "$OUT/r/.git/objects" links/objects; ln -s "$OUT/r/.git/objects/pack" links/pack; ln -s "$OUT/heads" links/heads; ln -s "$OUT/index" links/index`
-
-// swapped are names that give way to links out of the workspace.
-var swapped = [][2]string{
-	{".git", "links/git"}, {".git/objects", "links/objects"}, {".git/objects/pack", "links/pack"}, {".git/refs/heads", "links/heads"}, {".git/index", "links/index"},
-}
-
-// racer swaps names until stop is called, and holds each state for a while.
-func racer(dir string) (stop func(), rounds *atomic.Int64) {
-	var over atomic.Bool
-	var attacker sync.WaitGroup
-	rounds = new(atomic.Int64)
-	attacker.Go(func() {
-		swap := func(i int) {
-			a, b := filepath.Join(dir, swapped[i][0]), filepath.Join(dir, swapped[i][1])
-			_ = unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
-			rounds.Add(1)
-		}
-		for i := 0; !over.Load(); i = (i + 1) % len(swapped) {
-			<-time.After(time.Duration(rand.IntN(8000)) * time.Microsecond)
-			swap(i)
-			<-time.After(time.Duration(rand.IntN(4000)) * time.Microsecond)
-			swap(i)
-		}
-	})
-	return func() { over.Store(true); attacker.Wait() }, rounds
-}
 
 // TestMovedRepository: while names in a repository are swapped for links to one
 // outside, git shows what lies there; whenever it has, the marks say that the
 // repository has moved.
 func TestMovedRepository(t *testing.T) {
 	f := newFixture(t)
-	f.sh(twoCommits + outsideRepository)
+	f.sh(twoCommits + hostile.OutsideRepository)
 	g := f.git(Options{Timeout: 5 * time.Second})
-	stop, rounds := racer(f.ws)
+	stop, rounds := hostile.Race(f.ws)
 	defer stop()
 	ctx := context.Background()
 	// ask asks what a log and a diff of the index would.
@@ -103,7 +64,7 @@ func TestMovedRepository(t *testing.T) {
 			held++
 		}
 	}
-	t.Logf("%d times asked during %d swaps: %d answers from outside, all noticed; %d times it held still", asked, rounds.Load(), caught, held)
+	t.Logf("%d times asked during %d swaps: %d answers from outside, all noticed; %d times it held still", asked, rounds(), caught, held)
 	if caught == 0 {
 		t.Error("no swap was ever seen: this shows nothing")
 	}
