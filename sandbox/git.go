@@ -254,14 +254,15 @@ func (g *GitDoor) readFile(rel string, max int) ([]byte, error) {
 		return nil, gitError(err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, int64(max)+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > max {
+	if f.Size() > int64(max) {
 		return nil, errTooLong
 	}
-	return b, nil
+	b := make([]byte, f.Size())
+	n, err := f.ReadAt(b, 0) // a file that grows is read as it was
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	return b[:n], nil
 }
 
 // Beneath gives the relative form of an absolute name that begins with the

@@ -8,6 +8,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"unsafe"
 
 	"mcp-devserver/sandbox"
 )
@@ -161,7 +162,7 @@ func parseIndex(b []byte) (*index, error) {
 		}
 		at += 8 + int(size)
 	}
-	x.names = string(names)
+	x.names = unsafe.String(unsafe.SliceData(names), len(names)) // nothing writes to them any more
 	return x, nil
 }
 
