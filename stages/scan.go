@@ -53,14 +53,7 @@ type place struct {
 
 func (m *Marked) look(rec *record) (all []untrusted.Hit) {
 	var places []place
-	m.texts.Each(func(r answer.Ref, raw string, kind answer.Kind, path answer.Ref, line int) {
-		if kind != answer.Content && kind != answer.Name {
-			return
-		}
-		hits := untrusted.Scan(raw)
-		if len(hits) == 0 {
-			return
-		}
+	m.texts.Look(func(r answer.Ref, hits []untrusted.Hit, raw string, path answer.Ref, line int) {
 		all = append(all, hits...)
 		at, counted := 0, line
 		for _, h := range hits {
@@ -72,7 +65,7 @@ func (m *Marked) look(rec *record) (all []untrusted.Hit) {
 			places = append(places, place{r, path, counted, h.Start, h.End, h.Signal.ID})
 		}
 	})
-	for i, p := range places { // not inside Each: both change the table
+	for i, p := range places { // not inside Look: both change the table
 		m.texts.Flag(p.ref)
 		if i >= maxSignals {
 			m.mark.SignalsBeyond++

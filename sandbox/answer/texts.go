@@ -2,10 +2,13 @@ package answer
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"mcp-devserver/sandbox"
+	"mcp-devserver/sandbox/internal/keywords"
 	"mcp-devserver/sandbox/secrets"
+	"mcp-devserver/sandbox/untrusted"
 )
 
 // Word is text of this program: a constant, or a value that it computed
@@ -58,6 +61,7 @@ type entry struct {
 	flagged bool // a signal fired in it
 	changed bool // redaction replaced something
 	worded  bool // placeholders stand in it already
+	found   secrets.Found
 }
 
 // Content adds a text that was cut out of a source, together with the secrets
@@ -114,13 +118,36 @@ func (t *Texts) add(e entry) Ref {
 }
 
 // Each visits the texts in the order in which they were added, in their raw
-// form, for scanning. path and line are those given to Content.
+// form. path and line are those given to Content.
 func (t *Texts) Each(visit func(r Ref, raw string, kind Kind, path Ref, line int)) {
 	for i := range t.list {
 		e := &t.list[i]
 		visit(Ref(i+1), e.text.Raw, e.kind, e.path, int(e.line))
 	}
 }
+
+// Look reads the contents and names in their raw form and visits those in which a
+// signal fires. It looks for the keywords of the rules for secrets in the same pass,
+// and redaction need not read again what it leaves as it is.
+func (t *Texts) Look(visit func(r Ref, hits []untrusted.Hit, raw string, path Ref, line int)) {
+	seen := looks.Get().(*keywords.Seen)
+	for i := range t.list {
+		e := &t.list[i]
+		if e.kind != Content && e.kind != Name {
+			continue
+		}
+		seen.Look(e.text.Raw)
+		if len(e.text.Spans) == 0 {
+			e.found = secrets.FindIn(e.text.Raw, seen)
+		}
+		if hits := untrusted.ScanIn(e.text.Raw, seen); len(hits) > 0 {
+			visit(Ref(i+1), hits, e.text.Raw, e.path, int(e.line))
+		}
+	}
+	looks.Put(seen)
+}
+
+var looks = sync.Pool{New: func() any { return new(keywords.Seen) }}
 
 // Flag marks r as a text in which a signal fired: it no longer appears
 // outside the fence.
@@ -147,14 +174,15 @@ func (t *Texts) redact(enabled bool, r *secrets.Report) {
 			e.clean = e.text.Raw
 			continue
 		}
-		if e.kind == Name || e.kind == Argument {
+		// A name without parts meets the rules whole, like any text, below.
+		if (e.kind == Name || e.kind == Argument) && (len(e.text.Spans) > 0 || strings.IndexByte(e.text.Raw, '/') >= 0) {
 			e.text.Spans = secrets.Join(e.text.Spans, secrets.FindName(e.text.Raw))
 		}
 		if e.worded {
 			secrets.Placed(e.text.Raw, r)
 		}
 		sourced := e.kind == Content || e.kind == Excerpt && e.sourced
-		e.clean, e.changed = secrets.Redact(e.text, sourced, r)
+		e.clean, e.changed = secrets.RedactFound(e.text, &e.found, sourced, r)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"mcp-devserver/sandbox/internal/keywords"
 )
 
 // Rule is the index of a row of the table.
@@ -28,90 +30,60 @@ const Reach = 256 << 10
 // unless something is found.
 func Find(s string) []Span {
 	e := engine()
-	// Check functions are called through the table, so their finder lives on the
-	// heap; the pool keeps texts without hits free of allocations.
+	f := borrow(s)
+	words.Each(s, func(word, end int) { f.hit(e, word, end) })
+	return f.giveBack()
+}
+
+// Found is what the rules find in a text. Only this package makes one that says
+// anything, so it is proof that they have been asked.
+type Found struct {
+	asked bool
+	text  string
+	spans []Span
+}
+
+// FindIn is Find for a text whose keywords have been looked for already.
+func FindIn(s string, seen *keywords.Seen) Found {
+	found := Found{asked: true, text: s}
+	if hits := seen.Of(words); len(hits) > 0 {
+		e := engine()
+		f := borrow(s)
+		for _, h := range hits {
+			f.hit(e, h.Word, h.End)
+		}
+		found.spans = f.giveBack()
+	}
+	return found
+}
+
+// of returns the spans of s, from memory when f is about s.
+func (f *Found) of(s string) []Span {
+	if f != nil && f.asked && f.text == s {
+		return f.spans
+	}
+	return Find(s)
+}
+
+// words are this package's keywords.
+var words = keywords.Register(func() []keywords.Word { return engine().words })
+
+// Check functions are called through the table, so their finder lives on the heap;
+// the pool keeps texts without hits free of allocations.
+var finders = sync.Pool{New: func() any { return new(finder) }}
+
+func borrow(s string) *finder {
 	f := finders.Get().(*finder)
 	f.reset(s)
-	f.scan(e)
+	return f
+}
+
+func (f *finder) giveBack() []Span {
 	spans := f.spans
 	f.reset("")
 	finders.Put(f)
 	return settle(spans)
 }
-
-// The text is read in blocks, each of them by several lanes at a time: a step of the
-// automaton waits for the load of the step before, so one lane alone leaves the
-// processor idle. What the lanes find is handled in the order of the text.
-const (
-	lanes   = 4
-	laneLen = 4 << 10 // at most
-	block   = lanes * laneLen
-	// A lane first reads as many bytes as the longest keyword has; below this many
-	// of its own that is not worth it.
-	shortLane = 96
-)
-
-// sighting is a place where a keyword ends, with the state that says which.
-type sighting struct {
-	end   int
-	state uint32
-}
-
-func (f *finder) scan(e *compiled) {
-	s, m := f.s, e.auto
-	next, class, first := m.next, &m.class, m.firstHit
-	state := uint32(0)
-	base := 0
-	for {
-		n := min((len(s)-base)/lanes, laneLen)
-		if n < shortLane {
-			break
-		}
-		s0, s1 := s[base:base+n], s[base+n:base+2*n]
-		s2, s3 := s[base+2*n:base+3*n], s[base+3*n:base+4*n]
-		// A state is the longest end of the text that begins a keyword, so a lane
-		// knows its own after as many bytes as a keyword has.
-		states := [lanes]uint32{state, m.after(s0), m.after(s1), m.after(s2)}
-		f0, f1, f2, f3 := f.seen[0][:0], f.seen[1][:0], f.seen[2][:0], f.seen[3][:0]
-		for i := 0; i < n; {
-			i += m.run(s0[i:], s1[i:], s2[i:], s3[i:], &states)
-			at := base + i
-			a, b, c, d := states[0], states[1], states[2], states[3]
-			if a >= first {
-				f0 = append(f0, sighting{at, a})
-			}
-			if b >= first {
-				f1 = append(f1, sighting{at + n, b})
-			}
-			if c >= first {
-				f2 = append(f2, sighting{at + 2*n, c})
-			}
-			if d >= first {
-				f3 = append(f3, sighting{at + 3*n, d})
-			}
-		}
-		state = states[3]
-		f.seen = [lanes][]sighting{f0, f1, f2, f3}
-		for lane := range f.seen {
-			for _, h := range f.seen[lane] {
-				for _, k := range m.hits[(h.state-first)>>(m.shift&31)] {
-					f.hit(e, &e.keys[k], h.end)
-				}
-			}
-		}
-		base += lanes * n
-	}
-	for i := base; i < len(s); i++ {
-		state = next[state|class[s[i]]]
-		if state >= first {
-			for _, k := range m.hits[(state-first)>>(m.shift&31)] {
-				f.hit(e, &e.keys[k], i+1)
-			}
-		}
-	}
-}
-
-var finders = sync.Pool{New: func() any { return new(finder) }}
 
 // finder is the state of one Find. Most of it remembers what has been read already,
 // so that keywords close to each other do not read the same bytes again and again.
@@ -129,9 +101,15 @@ type finder struct {
 	curlAt  int // the newest "curl", −1 when its line has ended
 	curlTo  int // how far that line has been read
 	loginAt int // the newest "login", −1 at first
-	runs    *[maxRules]run
-	used    []Rule            // whose runs are not zero
-	seen    [lanes][]sighting // room, kept from one text to the next
+	// optionless: from the newest container login up to here no option -p begins.
+	optionless int
+	memory     *runs
+}
+
+// runs are what match remembers, by rule. They are many and seldom used.
+type runs struct {
+	of   [maxRules]run
+	used []Rule
 }
 
 // run is a stretch of bytes [from, to) known to belong to one class.
@@ -141,13 +119,15 @@ type run struct{ from, to int }
 const maxRules = 320
 
 func (f *finder) reset(s string) {
-	for _, r := range f.used {
-		f.runs[r] = run{}
+	m := f.memory
+	if m == nil {
+		m = &runs{}
 	}
-	*f = finder{s: s, seen: f.seen, runs: f.runs, used: f.used[:0], curlAt: -1, loginAt: -1, judged: [3]int{-1, -1, -1}}
-	if f.runs == nil {
-		f.runs = new([maxRules]run)
+	for _, r := range m.used {
+		m.of[r] = run{}
 	}
+	m.used = m.used[:0]
+	*f = finder{s: s, memory: m, curlAt: -1, loginAt: -1, judged: [3]int{-1, -1, -1}}
 }
 
 // match is shape.match that remembers, for each rule, the stretch its longest item
@@ -157,15 +137,15 @@ func (f *finder) match(p shape, r Rule, i int) (end int, ok bool) {
 	for k := range p {
 		it := &p[k]
 		if it.max >= longItem {
-			m := &f.runs[r]
-			if m.to == 0 {
-				f.used = append(f.used, r)
-			}
-			if i < m.from || i > m.to {
+			m := &f.memory.of[r]
+			if i < m.from || i > m.to || m.to == 0 {
+				if m.to == 0 {
+					f.memory.used = append(f.memory.used, r)
+				}
 				m.from, m.to = i, i
 			}
 			limit := min(len(s), i+it.max)
-			for m.to < limit && it.class.has(s[m.to]) {
+			for m.to < limit && it.class.Has(s[m.to]) {
 				m.to++
 			}
 			n := min(m.to, limit) - i
@@ -176,7 +156,7 @@ func (f *finder) match(p shape, r Rule, i int) (end int, ok bool) {
 			continue
 		}
 		n := 0
-		for n < it.max && i < len(s) && it.class.has(s[i]) {
+		for n < it.max && i < len(s) && it.class.Has(s[i]) {
 			i++
 			n++
 		}
@@ -199,9 +179,9 @@ type key struct {
 
 // compiled is what the table turns into on first use.
 type compiled struct {
-	auto   *automaton
 	keys   []key
-	shapes []shape // by rule
+	words  []keywords.Word // by key
+	shapes []shape         // by rule
 }
 
 var engine = sync.OnceValue(func() *compiled {
@@ -227,16 +207,46 @@ var engine = sync.OnceValue(func() *compiled {
 			e.keys[n].rules = append(e.keys[n].rules, Rule(r))
 		}
 	}
-	words := make([]string, len(e.keys))
 	for i := range e.keys {
-		words[i] = e.keys[i].text
+		e.words = append(e.words, e.keys[i].demand(e.shapes))
 	}
-	e.auto = newAutomaton(words)
 	return e
 })
 
-// hit runs the rules of keyword k, which ends at s[end].
-func (f *finder) hit(e *compiled, k *key, end int) {
+// demand is k with what all of its rules demand of the bytes around it.
+func (k *key) demand(shapes []shape) keywords.Word {
+	w := keywords.Word{Text: k.text}
+	if d, ok := demands[k.text]; ok {
+		if d.before != "" {
+			w.Before = &mustShape(d.before)[0].class
+		}
+		for _, it := range mustShape(d.then) {
+			w.Then = append(w.Then, it.class)
+		}
+		return w
+	}
+	var then keywords.Set
+	for _, r := range k.rules {
+		must := false // the shape holds at least one byte
+		for _, it := range shapes[r] {
+			for i := range then {
+				then[i] |= it.class[i]
+			}
+			if must = it.min > 0; must {
+				break
+			}
+		}
+		if !must {
+			return w // a check, or a credential that may end with the key
+		}
+	}
+	w.Then = []keywords.Set{then}
+	return w
+}
+
+// hit runs the rules of a keyword, which ends at s[end].
+func (f *finder) hit(e *compiled, word, end int) {
+	k := &e.keys[word]
 	at := end - len(k.text)
 	same := f.s[at:end] == k.text
 	for _, r := range k.rules {

@@ -4,6 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mcp-devserver/sandbox/internal/keywords"
+)
+
+// How package keywords divides a text.
+const (
+	laneLen = 1 << 10
+	block   = 4 * laneLen
 )
 
 // A credential across the border of two lanes or two blocks is found where it is.
@@ -32,21 +40,38 @@ func TestLanesKeepTheOrder(t *testing.T) {
 		}
 	}
 	s := b.String()
-	// Short pieces, cut at line ends that no example crosses, never fill a block.
-	f := &finder{}
-	f.reset(s)
-	m := engine().auto
-	state := uint32(0)
-	for i := range len(s) {
-		state = m.next[state|m.class[s[i]]]
-		if state >= m.firstHit {
-			for _, k := range m.hits[(state-m.firstHit)>>m.shift] {
-				f.hit(engine(), &engine().keys[k], i+1)
+	type hit struct{ end, word int }
+	var hits []hit
+	folded := strings.ToLower(s)
+	for n, k := range engine().keys {
+		word := strings.ToLower(k.text)
+		for at := 0; ; at++ {
+			i := strings.Index(folded[at:], word)
+			if i < 0 {
+				break
 			}
+			at += i
+			hits = append(hits, hit{at + len(word), n})
 		}
 	}
-	if want, got := settle(f.spans), Find(s); !slices.Equal(want, got) {
-		t.Errorf("%d spans in lanes, %d byte by byte", len(got), len(want))
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		if a.end != b.end {
+			return a.end - b.end
+		}
+		return len(engine().keys[b.word].text) - len(engine().keys[a.word].text)
+	})
+	f := borrow(s)
+	for _, h := range hits {
+		f.hit(engine(), h.word, h.end)
+	}
+	want := f.giveBack()
+	if got := Find(s); !slices.Equal(want, got) {
+		t.Errorf("%d spans in lanes, %d one after the other", len(got), len(want))
+	}
+	var seen keywords.Seen
+	seen.Look(s)
+	if found := FindIn(s, &seen); !slices.Equal(want, found.spans) {
+		t.Errorf("%d spans in a text looked through before, want %d", len(found.spans), len(want))
 	}
 }
 

@@ -121,9 +121,9 @@ func blocks(spans []Span, s string, m marker) (out []Span, stop int) {
 	for i < len(s) && i < a.lastBegin+blockReach {
 		c := s[i]
 		switch {
-		case base64Set.has(c):
+		case base64Set.Has(c):
 			from := i
-			for i < len(s) && i-from < lineOfBody && base64Set.has(s[i]) {
+			for i < len(s) && i-from < lineOfBody && base64Set.Has(s[i]) {
 				i++
 			}
 			if isBody(s, from, i) || from == a.quiet && from > a.bodyAt && a.bodyAt >= 0 {
@@ -254,7 +254,7 @@ func isShortBody(s string) bool {
 	n := 0
 	for i := m.end; i < len(s); {
 		switch c := s[i]; {
-		case base64Set.has(c):
+		case base64Set.Has(c):
 			n++
 			i++
 		case c == '\\':

@@ -117,3 +117,22 @@ func contextRules() []row {
 			quiet: "client(api_key=api_key, max_tokens=4096,)\nSECRET_KEY = os.environ.get(\"SECRET_KEY\")\n\"jsonwebtoken\": \"^9.0.2\"\ntoken: string;\ntokenizationId: '{h32}'\nvaultKey: 'inf-vsqt-01-secret-id'\ntoken = tokens[0]\napi_key: ${{ secrets.API_KEY }}\napi_key=\"your-api-key-here\"\ntoken: {{ token }}\ntokenizer = \"{w32}\"\ncacheKey = \"{w32}\"\nkey = \"{w32}\"\nprimary_key: \"{h32}\"\nmonkey = \"{w32}\"\n{\"parent\":\"CancellationToken\"},\"{w32}\":1\nif token == tokens[0] {\ntoken = '[^\\s{}()<>]+(?:x|y)*;'\n<token>identifier or keyword</token>\nexample:\\n  a: 1\\n  JoinToken: \"SWM-1-{l50}-{l25}\"\nMovedAttribute(\"HTTPPasswordMgrWithDefaultRealm\", \"urllib2\")"},
 	}
 }
+
+// demands are the bytes around the shortest keywords without which their checks find
+// nothing: one byte in before, one in each class of then.
+var demands = map[string]struct{ before, then string }{
+	"SK":  {then: `[a-f0-9][a-f0-9]`},
+	"sk-": {then: `[\w_-]`},
+	":AA": {before: `\d`, then: `[\w_-]`},
+	"-us": {before: `[a-f0-9]`, then: `\d`},
+	"pat": {then: `\w`},
+	"://": {before: `\w`},
+	" -u": {then: "[\t -~]"},
+	"0Q~": azureDemand, "1Q~": azureDemand, "2Q~": azureDemand, "3Q~": azureDemand, "4Q~": azureDemand,
+	"5Q~": azureDemand, "6Q~": azureDemand, "7Q~": azureDemand, "8Q~": azureDemand, "9Q~": azureDemand,
+	// The words that may go on behind it are in goesOn.
+	"pwd": {then: "[\x00-@A-Z[-`{-\xffbcdekpstvw]"},
+	"key": {before: `[\w_?& ]`}, // see namesKey
+}
+
+var azureDemand = struct{ before, then string }{before: `[\w_.~-]`, then: `[\w_.~-]`}

@@ -89,29 +89,3 @@ func TestShapeNotation(t *testing.T) {
 		}
 	}
 }
-
-// The automaton finds every keyword that a search for each one alone finds.
-func TestAutomaton(t *testing.T) {
-	words := []string{"he", "she", "his", "hers", "S", "sh-", "aab", "ab"}
-	a := newAutomaton(words)
-	for _, text := range []string{"ushers", "SHE SELLS his-sh-HERS", "aaab", "", "hehehe", "\xff\x00she"} {
-		var got, want int
-		state := uint32(0)
-		for i := range len(text) {
-			state = a.next[state|a.class[text[i]]]
-			if state >= a.firstHit {
-				got += len(a.hits[(state-a.firstHit)>>a.shift])
-			}
-		}
-		for _, w := range words {
-			for i := range text {
-				if i+len(w) <= len(text) && strings.EqualFold(text[i:i+len(w)], w) {
-					want++
-				}
-			}
-		}
-		if got != want {
-			t.Errorf("%q: %d hits, want %d", text, got, want)
-		}
-	}
-}

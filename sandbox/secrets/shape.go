@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"mcp-devserver/sandbox/internal/keywords"
 )
 
 // A shape says how a credential goes on after its keyword. It is a sequence of
@@ -20,42 +22,37 @@ import (
 type shape []item
 
 type item struct {
-	class    byteSet
+	class    keywords.Set
 	min, max int
 }
 
-type byteSet [4]uint64
-
-func (b *byteSet) add(c byte)      { b[c>>6] |= 1 << (c & 63) }
-func (b *byteSet) has(c byte) bool { return b[c>>6]>>(c&63)&1 != 0 }
-
-func (b *byteSet) addRange(from, to byte) {
+func addRange(b *keywords.Set, from, to byte) {
 	for c := int(from); c <= int(to); c++ {
-		b.add(byte(c))
+		b.Add(byte(c))
 	}
 }
 
 // set builds a class from the inside of brackets: "A-Za-z0-9_-".
-func set(s string) (b byteSet) {
+func set(s string) (b keywords.Set) {
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '\\' && i+1 < len(s):
 			i++
 			switch s[i] {
 			case 'w':
-				b.addRange('a', 'z')
-				b.addRange('A', 'Z')
-				b.addRange('0', '9')
+				addRange(&b, 'a', 'z')
+				addRange(&b, 'A', 'Z')
+				addRange(&b, '0', '9')
 			case 'd':
-				b.addRange('0', '9')
+				addRange(&b, '0', '9')
 			default:
-				b.add(s[i])
+				b.Add(s[i])
 			}
 		case i+2 < len(s) && s[i+1] == '-':
-			b.addRange(s[i], s[i+2])
+			addRange(&b, s[i], s[i+2])
 			i += 2
 		default:
-			b.add(s[i])
+			b.Add(s[i])
 		}
 	}
 	return b
@@ -85,7 +82,7 @@ func parseShape(s string) (shape, error) {
 		case '(', ')', '|', '^', '$', '.', '{', '}', '?', '*', '+':
 			return nil, fmt.Errorf("shape %q: %q is not part of the notation", s, s[i])
 		default:
-			it.class.add(s[i])
+			it.class.Add(s[i])
 			i++
 		}
 		if i < len(s) {
@@ -129,7 +126,7 @@ func (p shape) match(s string, i int) (end int, ok bool) {
 	for k := range p {
 		it := &p[k]
 		n := 0
-		for n < it.max && i < len(s) && it.class.has(s[i]) {
+		for n < it.max && i < len(s) && it.class.Has(s[i]) {
 			i++
 			n++
 		}

@@ -179,7 +179,7 @@ func bearer(f *finder, r Rule, at, end int) {
 		return
 	}
 	j := i
-	for j < len(s) && j-i <= longest && bearerSet.has(s[j]) {
+	for j < len(s) && j-i <= longest && bearerSet.Has(s[j]) {
 		j++
 	}
 	if n := j - i; n < 10 || n > longest || j < len(s) && s[j] == '(' {
@@ -203,7 +203,7 @@ func basic(f *finder, r Rule, at, end int) {
 		return
 	}
 	j := i
-	for j < len(s) && j-i <= maxValue && base64Set.has(s[j]) {
+	for j < len(s) && j-i <= maxValue && base64Set.Has(s[j]) {
 		j++
 	}
 	if isBasic(s[i:j]) {
@@ -233,7 +233,7 @@ func header(f *finder, r Rule, at, end int) {
 		}
 	}
 	j := i
-	for j < len(s) && j-i <= maxValue && bearerSet.has(s[j]) {
+	for j < len(s) && j-i <= maxValue && bearerSet.Has(s[j]) {
 		j++
 	}
 	if j-i > maxValue {
@@ -334,16 +334,16 @@ var atlasTail = mustShape(`[\w_=-]{60,70}`)
 func azureSecret(f *finder, r Rule, at, end int) {
 	s := f.s
 	i := at - 3
-	if i < 0 || i > 0 && azureSet.has(s[i-1]) {
+	if i < 0 || i > 0 && azureSet.Has(s[i-1]) {
 		return
 	}
 	for _, c := range []byte(s[i:at]) {
-		if !azureSet.has(c) {
+		if !azureSet.Has(c) {
 			return
 		}
 	}
 	stop, ok := azureTail.match(s, end)
-	if ok && (stop == len(s) || !azureSet.has(s[stop])) && isRandom(s[i:stop], 37) {
+	if ok && (stop == len(s) || !azureSet.Has(s[stop])) && isRandom(s[i:stop], 37) {
 		f.add(i, stop, r)
 	}
 }
@@ -479,7 +479,7 @@ var (
 // encodedKey is a private key block in base64, as Kubernetes and CI variables hold it.
 func encodedKey(f *finder, r Rule, at, end int) {
 	s := f.s
-	if at > 0 && base64Set.has(s[at-1]) && !leftEdge(s, at) {
+	if at > 0 && base64Set.Has(s[at-1]) && !leftEdge(s, at) {
 		return
 	}
 	if len(s)-at < 100 {

@@ -1,21 +1,25 @@
 package secrets
 
-import "strings"
+import (
+	"strings"
+
+	"mcp-devserver/sandbox/internal/keywords"
+)
 
 // before returns where the run of bytes of class c that ends at s[at] begins, at most
 // limit bytes back.
-func before(s string, at, limit int, c *byteSet) int {
+func before(s string, at, limit int, c *keywords.Set) int {
 	i := at
-	for i > 0 && at-i < limit && c.has(s[i-1]) {
+	for i > 0 && at-i < limit && c.Has(s[i-1]) {
 		i--
 	}
 	return i
 }
 
 // after returns where the run of bytes of class c that begins at s[i] ends.
-func after(s string, i, limit int, c *byteSet) int {
+func after(s string, i, limit int, c *keywords.Set) int {
 	from := i
-	for i < len(s) && i-from < limit && c.has(s[i]) {
+	for i < len(s) && i-from < limit && c.Has(s[i]) {
 		i++
 	}
 	return i
@@ -195,12 +199,16 @@ func sshpass(f *finder, r Rule, at, end int) {
 		return
 	}
 	if s[end-1] != 'p' { // the option comes later in the line
-		line, _, _ := strings.Cut(s[end:min(len(s), end+160)], "\n")
-		n := strings.Index(line, " -p ")
-		if n < 0 {
+		const option = " -p "
+		i := max(end, f.optionless)
+		for limit := min(len(s), end+160) - len(option); i <= limit && s[i] != '\n' && s[i:i+len(option)] != option; {
+			i++
+		}
+		f.optionless = i
+		if i > min(len(s), end+160)-len(option) || s[i] == '\n' {
 			return
 		}
-		end += n + len(" -p")
+		end = i + len(" -p")
 	}
 	i := skipBlank(s, end)
 	if i >= len(s) {

@@ -169,12 +169,18 @@ func Join(a, b []Span) []Span {
 //
 // Redacting clean once more changes nothing.
 func Redact(t Text, sourced bool, r *Report) (clean string, changed bool) {
+	return RedactFound(t, nil, sourced, r)
+}
+
+// RedactFound is Redact for a text that the rules may have read already: where found
+// is about the very string that is about to leave, it is not read again.
+func RedactFound(t Text, found *Found, sourced bool, r *Report) (clean string, changed bool) {
 	clean = replace(t.Raw, t.Spans, r)
 	// Replacing cannot complete a credential: brackets end none and start none.
 	// It can bring the parts of a key block closer together, so look again until
 	// nothing is found; each round hides more, so this ends.
 	for {
-		spans := Find(clean)
+		spans := found.of(clean)
 		if spans == nil {
 			return clean, clean != t.Raw
 		}

@@ -255,3 +255,10 @@ func isRandom(v string, atLeast int) bool {
 	}
 	return !isWordy(v)
 }
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}

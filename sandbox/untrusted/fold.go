@@ -1,6 +1,8 @@
 package untrusted
 
 import (
+	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -8,67 +10,100 @@ import (
 
 // folded is a text made plain for matching: compatibility forms and Latin
 // look-alikes became ASCII, invisible characters are gone, tag characters became
-// the letters they stand for. at maps each byte to its place in the original.
+// the letters they stand for.
 type folded struct {
-	s  string
-	at []int // len(s)+1 entries
+	s string
+	*foldRoom
+}
+
+// foldRoom is memory that folding uses again.
+type foldRoom struct {
+	bytes  []byte
+	pieces []piece
+}
+
+// piece is a place from which on bytes of the folded text come from the original: one
+// after the other, or all of them from one character.
+type piece struct {
+	at, from int32
+	fixed    bool
+}
+
+var foldRooms = sync.Pool{New: func() any { return new(foldRoom) }}
+
+func (f *folded) release() { foldRooms.Put(f.foldRoom) }
+
+// origin returns where byte i of the folded text, or its end, comes from.
+func (f *folded) origin(i int) int {
+	n, found := slices.BinarySearchFunc(f.pieces, int32(i), func(p piece, i int32) int { return int(p.at - i) })
+	if !found {
+		n--
+	}
+	for n+1 < len(f.pieces) && f.pieces[n+1].at == f.pieces[n].at { // nothing came from this one
+		n++
+	}
+	p := f.pieces[n]
+	if p.fixed {
+		return int(p.from)
+	}
+	return int(p.from) + i - int(p.at)
 }
 
 func fold(s string) folded {
-	b := make([]byte, 0, len(s))
-	at := make([]int, 0, len(s)+1)
-	put := func(i int, bytes ...byte) {
-		for _, c := range bytes {
-			b = append(b, c)
-			at = append(at, i)
-		}
-	}
+	room := foldRooms.Get().(*foldRoom)
+	b, pieces := slices.Grow(room.bytes[:0], len(s)), room.pieces[:0]
+	fixed := func(from int) { pieces = append(pieces, piece{int32(len(b)), int32(from), true}) }
 	tagged := false // inside a run of tag characters: words of their own
 	for i := 0; i < len(s); {
-		if s[i] < utf8.RuneSelf {
+		if n := asciiLen(s[i:]); n > 0 {
 			if tagged {
-				put(i, ' ')
+				fixed(i)
+				b = append(b, ' ')
 				tagged = false
 			}
-			put(i, s[i])
-			i++
+			pieces = append(pieces, piece{int32(len(b)), int32(i), false})
+			b = append(b, s[i:i+n]...)
+			i += n
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
+		fixed(i)
 		switch {
 		case r == utf8.RuneError:
-			put(i, '?')
+			b = append(b, '?')
 		case r >= 0xE0020 && r <= 0xE007E:
 			if !tagged {
-				put(i, ' ')
+				b = append(b, ' ')
 				tagged = true
 			}
-			put(i, byte(r-0xE0000))
+			b = append(b, byte(r-0xE0000))
 		case isInvisible(r) || isBidi(r) || isVariation(r) || r == 0xAD || r >= 0xE0000 && r <= 0xE007F:
 		case r == '’' || r == '‘':
-			put(i, '\'')
+			b = append(b, '\'')
+		case r >= 0x3400 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7A3: // Han and Hangul look like no Latin letter
+			b = append(b, wide)
 		case likeLatin[r] != 0:
-			put(i, likeLatin[r])
+			b = append(b, likeLatin[r])
 		default:
+			plain := false
 			if d := norm.NFKC.PropertiesString(s[i:]).Decomposition(); d != nil {
-				plain := false
 				for _, c := range d {
 					if c < utf8.RuneSelf {
-						put(i, c)
+						b = append(b, c)
 						plain = true
 					}
 				}
-				if plain {
-					break
-				}
 			}
-			// Any byte that belongs to a word, so that words are not split here.
-			put(i, wide)
+			if !plain {
+				// Any byte that belongs to a word, so that words are not split here.
+				b = append(b, wide)
+			}
 		}
 		i += n
 	}
-	at = append(at, len(s))
-	return folded{string(b), at}
+	pieces = append(pieces, piece{int32(len(b)), int32(len(s)), true})
+	room.bytes, room.pieces = b, pieces
+	return folded{string(b), room}
 }
 
 // wide stands for a character that has no ASCII likeness.

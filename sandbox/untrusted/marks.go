@@ -22,60 +22,48 @@ var templates = []struct {
 	{"</untrusted", fence, false}, {"<untrusted", fence, false}, {"</tool_response>", fence, false},
 }
 
-// mark handles the byte s[i], one of < [ ] -, and returns where to go on.
-func (sc *scanner) mark(i int) int {
+// opens reports whether the bracket at s[at] begins something: not the second of two,
+// nor one of a row of angles.
+func (sc *scanner) opens(at int) bool {
 	s := sc.s
-	switch s[i] {
-	case ']':
-		if i+1 < len(s) && s[i+1] == '(' {
-			sc.link(i)
-		}
-		return i + 1
-	case '-':
-		j := i
-		for j < len(s) && s[j] == '-' {
-			j++
-		}
-		if j-i >= 3 {
-			sc.rule(i, j)
-		}
-		return j
-	case '<':
-		j := i
-		for j < len(s) && s[j] == '<' {
-			j++
-		}
-		if j-i >= 3 {
-			sc.rule(i, j)
-			return j
-		}
-		if strings.HasPrefix(s[i:], "<!--") {
-			sc.comment(i, i+4, "-->")
-			return i + 4
-		}
-	case '[':
-		if i > 0 && s[i-1] == ']' {
-			return i + 1
-		}
-		if strings.HasPrefix(s[i:], "[//]: # ") || strings.HasPrefix(s[i:], "[comment]: # ") {
-			sc.comment(i, i+8, "\n")
+	if s[at] == '[' {
+		return at == 0 || s[at-1] != ']'
+	}
+	from, to := at, at
+	for from > 0 && at-from < 3 && s[from-1] == '<' {
+		from--
+	}
+	for to < len(s) && to-at < 3 && s[to] == '<' {
+		to++
+	}
+	return to-from < 3
+}
+
+// template handles a fixed string.
+func (sc *scanner) template(k, at, end int) {
+	if t := &templates[k]; sc.opens(at) && (!t.exact || sc.s[at:end] == t.text) {
+		sc.add(t.signal, at, end)
+	}
+}
+
+// ruled handles a row of at least three dashes or angles whose last three stand at
+// s[at].
+func (sc *scanner) ruled(at int) {
+	from := at
+	for from > 0 && sc.s[from-1] == sc.s[at] {
+		from--
+	}
+	sc.rule(from, at+3)
+}
+
+// framed handles words of a frame: a rule may stand before them on their line.
+func (sc *scanner) framed(at int) {
+	s := sc.s
+	for i := at - 1; i >= 2 && at-i <= maxRule && s[i] != '\n'; i-- {
+		if c := s[i]; (c == '-' || c == '<') && s[i-1] == c && s[i-2] == c && s[i+1] != c {
+			sc.ruled(i - 2)
 		}
 	}
-	if i+1 == len(s) || !second[s[i+1]&31] {
-		return i + 1
-	}
-	for k := range templates {
-		t := &templates[k]
-		if len(s)-i < len(t.text) || s[i] != t.text[0] {
-			continue
-		}
-		got := s[i : i+len(t.text)]
-		if got == t.text || !t.exact && strings.EqualFold(got, t.text) {
-			sc.add(t.signal, i, i+len(t.text))
-			return i + len(t.text)
-		}
-	}
-	return i + 1
 }
 
 // maxComment bounds the bytes of a comment that are read for an address.
@@ -137,13 +125,19 @@ func partOfName(s string, a, b int) bool {
 	return a > 0 && joins(s[a-1]) || b+1 < len(s) && joins(s[b]) && s[b+1] > ' '
 }
 
-// second holds the low five bits of the second bytes of templates.
-var second = func() (b [32]bool) {
-	for _, t := range templates {
-		b[t.text[1]&31] = true
+// links handles what may be Markdown links and pictures. Their sign is too short for
+// a keyword; the standard library looks for two bytes many at a time.
+func (sc *scanner) links() {
+	const sign = "]("
+	for i := 0; ; i += len(sign) {
+		n := strings.Index(sc.s[i:], sign)
+		if n < 0 {
+			return
+		}
+		i += n
+		sc.link(i)
 	}
-	return b
-}()
+}
 
 // link reads the address and the title of a Markdown link or picture, from the
 // bracket that closes its text: [text](address "title").
@@ -173,11 +167,14 @@ func (sc *scanner) link(i int) {
 	}
 }
 
+// maxRule bounds the bytes behind a rule that are read.
+const maxRule = 160
+
 // rule reads a line of dashes or angles for the words of a frame.
 func (sc *scanner) rule(from, i int) {
 	s := sc.s
 	j := i
-	for j < len(s) && j-i < 160 && s[j] != '\n' {
+	for j < len(s) && j-i < maxRule && s[j] != '\n' {
 		j++
 	}
 	text := strings.Trim(strings.ToLower(s[i:j]), " -<>=\r")

@@ -18,6 +18,7 @@ type phrase struct {
 	not    wordSet // words that must not stand right before
 	rest   []step
 	end    string // the bytes of which one must follow the last word; "" = anything
+	pivot  int    // the step whose words make the phrase be looked for: 0 is first, n is rest[n-1]
 }
 
 type step struct {
@@ -44,7 +45,7 @@ var sets = map[string]string{
 	"SEND":   "send|post|upload|forward|transmit|email|exfiltrate|leak|submit|mail",
 }
 
-var phrases, vocabulary, starts = compile([]struct {
+var phrases, vocabulary = compile([]struct {
 	signal int
 	text   string
 	end    string
@@ -168,12 +169,12 @@ var phrases, vocabulary, starts = compile([]struct {
 	{authority, "chat is an exception to", ""},
 })
 
-// compile numbers the words and sorts the phrases by their first word.
+// compile numbers the words.
 func compile(rows []struct {
 	signal int
 	text   string
 	end    string
-}) (out []phrase, vocabulary map[string]int, starts [][]int) {
+}) (out []phrase, vocabulary map[string]int) {
 	vocabulary = map[string]int{}
 	parse := func(item string) (w wordSet) {
 		for word := range strings.SplitSeq(item, "|") {
@@ -205,15 +206,10 @@ func compile(rows []struct {
 		}
 		out = append(out, p)
 	}
-	starts = make([][]int, len(vocabulary))
-	for n := range starts {
-		for i := range out {
-			if out[i].first.has(n) {
-				starts[n] = append(starts[n], i)
-			}
-		}
+	for i := range out {
+		out[i].choosePivot(vocabulary)
 	}
-	return out, vocabulary, starts
+	return out, vocabulary
 }
 
 func number(vocabulary map[string]int, word string) int {
@@ -293,14 +289,6 @@ func setOf(item string) (w wordSet) {
 		w.add(number(vocabulary, word))
 	}
 	return w
-}
-
-// begins returns the phrases that begin with word n.
-func begins(n int) []int {
-	if n < 0 || n >= len(starts) {
-		return nil
-	}
-	return starts[n]
 }
 
 // lookup returns the number of a word, −1 when no phrase holds it.

@@ -2,42 +2,63 @@ package untrusted
 
 import "strings"
 
-// special handles words that begin something other than a row of words; n is the
-// number of the word.
-func (sc *scanner) special(from, to, n int) {
+// system handles SYSTEM: in capitals at the start of a line, followed by words.
+func (sc *scanner) system(from, to int) {
 	s := sc.s
-	w := s[from:to]
+	if s[from:to] != "SYSTEM" || !atLineStart(s, from) {
+		return
+	}
+	a, b := nextWord(s, to+1, min(len(s), to+8))
+	c, d := nextWord(s, b, min(len(s), b+8))
+	if b > a && d > c && strings.IndexByte(s[to:d], '\n') < 0 {
+		sc.add(roles, from, d)
+	}
+}
+
+// substituted handles a download: the line may hand it to a shell that stands before.
+func (sc *scanner) substituted(at int) {
+	s := sc.s
+	opener := at
+	for opener > 0 && at-opener < 4 && s[opener-1] == ' ' {
+		opener--
+	}
 	switch {
-	case is(w, "system"):
-		// SYSTEM: in capitals at the start of a line, followed by words.
-		if w == "SYSTEM" && to < len(s) && s[to] == ':' && atLineStart(s, from) {
-			a, b := nextWord(s, to+1, min(len(s), to+8))
-			c, d := nextWord(s, b, min(len(s), b+8))
-			if b > a && d > c && strings.IndexByte(s[to:d], '\n') < 0 {
-				sc.add(roles, from, d)
-			}
-		}
-	case is(w, "curl"), is(w, "wget"), is(w, "irm"), is(w, "iwr"), is(w, "fetch"), is(w, "invoke"):
-		if !inName(s, from) {
-			sc.pipe(from, to)
-		}
-	case is(w, "base"):
-		if strings.HasPrefix(s[to:], "64 ") {
-			if rest := s[to+3:]; strings.HasPrefix(rest, "-d") || strings.HasPrefix(rest, "-D") || strings.HasPrefix(rest, "--decode") {
-				sc.pipe(from, to)
-			}
-		}
-	case is(w, "bash"), is(w, "sh"), is(w, "zsh"), is(w, "eval"), is(w, "source"):
-		sc.substitution(from, to)
-	case is(w, "ai"), is(w, "llm"), is(w, "assistant"):
-		sc.address(from, to)
-	case is(w, "id"):
-		sc.keyFile(from, to)
+	case opener > 0 && s[opener-1] == '`':
+		opener--
+	case opener > 1 && s[opener-1] == '(' && (s[opener-2] == '<' || s[opener-2] == '$'):
+		opener -= 2
 	default:
-		if sendSet.has(n) && !(to < len(s) && s[to] == '=') { // EMAIL=… assigns
-			if prev := sc.wordBefore(from); !neverSet.has(prev) {
-				sc.sendTo(from, to)
-			}
+		return
+	}
+	const longest = len("source")
+	for i := opener; i > 0 && opener-i <= maxOpener+longest && s[i-1] != '\n'; {
+		to := i
+		for i > 0 && to-i <= longest && isLetter(s[i-1]) {
+			i--
+		}
+		if i == to {
+			i--
+			continue
+		}
+		switch w := s[i:to]; {
+		case i > 0 && isLetter(s[i-1]), to < len(s) && s[to] == '\'':
+		case is(w, "bash"), is(w, "sh"), is(w, "zsh"), is(w, "eval"), is(w, "source"):
+			sc.substitution(i, to)
+		}
+	}
+}
+
+// addressed handles a word for a model with a colon behind: the address may have
+// begun up to two words before.
+func (sc *scanner) addressed(at int) {
+	s := sc.s
+	for words, from := 0, at; words < 3 && from >= 0 && at-from < maxWord; words, from = words+1, previous(s, from) {
+		to := from
+		for to < len(s) && isLetter(s[to]) {
+			to++
+		}
+		if w := s[from:to]; is(w, "ai") || is(w, "llm") || is(w, "assistant") {
+			sc.address(from, to)
 		}
 	}
 }
@@ -136,10 +157,13 @@ func shell(s string, i int) (end int, ok bool) {
 	return 0, false
 }
 
+// maxOpener bounds the bytes between a shell and the opening of what it is to run.
+const maxOpener = 24
+
 // substitution is bash <(curl …), sh -c "$(curl …)", eval "$(curl …)".
 func (sc *scanner) substitution(from, to int) {
 	s := sc.s
-	line := s[to:min(len(s), to+24)]
+	line := s[to:min(len(s), to+maxOpener)]
 	if i := strings.IndexByte(line, '\n'); i >= 0 {
 		line = line[:i]
 	}
@@ -224,6 +248,10 @@ var readSet = setOf("cat|read|send|include|print|show|open|upload|post|reveal|ou
 // sendTo is "send … secrets … to https://…" or to an address.
 func (sc *scanner) sendTo(from, to int) {
 	s := sc.s
+	// Without an address there is nothing to find.
+	if room := s[to:min(len(s), from+maxPhrase+maxWord+1)]; strings.IndexByte(room, '@') < 0 && !strings.Contains(room, "://") {
+		return
+	}
 	i := to
 	secret := false
 	for range 24 {

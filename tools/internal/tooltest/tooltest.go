@@ -278,14 +278,8 @@ func (f *Fixture) parse(tool *tools.Tool, args string, raw []byte) *Result {
 // Mark scans a table and marks it, as the scan and assemble stages do.
 func Mark(texts *answer.Texts) *answer.Mark {
 	var hits []untrusted.Hit
-	texts.Each(func(r answer.Ref, raw string, kind answer.Kind, path answer.Ref, line int) {
-		if kind == answer.Argument || kind == answer.Excerpt {
-			return
-		}
-		h := untrusted.Scan(raw)
-		if len(h) > 0 {
-			texts.Flag(r)
-		}
+	texts.Look(func(r answer.Ref, h []untrusted.Hit, _ string, _ answer.Ref, _ int) {
+		texts.Flag(r)
 		hits = append(hits, h...)
 	})
 	score := untrusted.Score(hits)

@@ -1,0 +1,122 @@
+package keywords
+
+import "slices"
+
+// automaton is an Aho–Corasick machine whose failure links are folded into the
+// transition table, so each byte of text costs one table look-up whatever the number
+// of keywords, and a text that repeats a keyword costs no more per byte than any
+// other until the keyword is complete.
+type automaton struct {
+	class [256]uint32 // letters share a class with their other case; 0 is "in no keyword"
+	// next holds, at state|class, the next state. A state is its number shifted left
+	// by shift, so that stepping is one OR and one load.
+	next  []uint32
+	shift uint
+	// States are numbered so that those which complete a keyword come last, from a
+	// power of two on: the scanning loop needs a single comparison for several states
+	// to know that none of them is such.
+	firstHit uint32
+	longest  int        // bytes of the longest keyword
+	hits     [][]uint16 // (state − firstHit)>>shift → keywords that end there, longest first
+}
+
+// after returns the state behind s, which is at least as long as any keyword.
+func (a *automaton) after(s string) (state uint32) {
+	for i := len(s) - a.longest; i < len(s); i++ {
+		state = a.next[state|a.class[s[i]]]
+	}
+	return state
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+func newAutomaton(words []Word) *automaton {
+	a := &automaton{}
+	classes := 1
+	for _, w := range words {
+		a.longest = max(a.longest, len(w.Text))
+		for i := range len(w.Text) {
+			c := lower(w.Text[i])
+			if a.class[c] == 0 {
+				a.class[c] = uint32(classes)
+				classes++
+			}
+		}
+	}
+	for c := byte('A'); c <= 'Z'; c++ {
+		a.class[c] = a.class[lower(c)]
+	}
+	for 1<<a.shift < classes {
+		a.shift++
+	}
+	width := 1 << a.shift
+
+	type node struct {
+		fail int
+		hits []uint16
+	}
+	nodes := []node{{}}
+	child := make([]int32, width) // width for each node, by class; 0 = none
+	for id, w := range words {
+		at := 0
+		for i := range len(w.Text) {
+			c := at*width + int(a.class[lower(w.Text[i])])
+			if child[c] == 0 {
+				child[c] = int32(len(nodes))
+				nodes = append(nodes, node{})
+				child = slices.Grow(child, width)[:len(nodes)*width]
+			}
+			at = int(child[c])
+		}
+		nodes[at].hits = append(nodes[at].hits, uint16(id))
+	}
+	// Breadth first: a node's failure target is nearer to the root, hence complete.
+	order := make([]int, 1, len(nodes))
+	for i := 0; i < len(order); i++ {
+		at := order[i]
+		own, fallback := child[at*width:][:width], child[nodes[at].fail*width:][:width]
+		for c, to := range own {
+			if to == 0 {
+				if at != 0 {
+					own[c] = fallback[c]
+				}
+				continue
+			}
+			n := &nodes[to]
+			if at != 0 {
+				n.fail = int(fallback[c])
+			}
+			n.hits = append(n.hits, nodes[n.fail].hits...)
+			order = append(order, int(to))
+		}
+	}
+	slices.SortStableFunc(order, func(x, y int) int {
+		return min(len(nodes[x].hits), 1) - min(len(nodes[y].hits), 1)
+	})
+	quiet, _ := slices.BinarySearchFunc(order, 1, func(at, n int) int { return min(len(nodes[at].hits), 1) - n })
+	a.firstHit = 1 << a.shift
+	for a.firstHit>>a.shift < uint32(quiet) {
+		a.firstHit <<= 1
+	}
+	number := make([]uint32, len(nodes))
+	for n, at := range order {
+		if number[at] = uint32(n) << a.shift; n >= quiet {
+			number[at] = a.firstHit + uint32(n-quiet)<<a.shift
+		}
+	}
+	a.next = make([]uint32, int(a.firstHit)+(len(nodes)-quiet)<<a.shift)
+	for _, at := range order {
+		for c := range width {
+			a.next[number[at]|uint32(c)] = number[child[at*width+c]]
+		}
+		if h := nodes[at].hits; len(h) > 0 {
+			a.hits = append(a.hits, h)
+		}
+	}
+	return a
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package keywords
+
+const raceEnabled = false
