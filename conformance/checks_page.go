@@ -37,8 +37,8 @@ func (p *probe) paged() []*exchange {
 
 func pagesComplete(p *probe) {
 	pages := p.paged()
-	if len(pages) >= maxPages {
-		p.failf(pages[len(pages)-1], "the list has not ended after %d pages", maxPages)
+	if p.run.survey.endless || len(pages) >= maxPages {
+		p.failf(pages[len(pages)-1], "the list has not ended after %d pages", len(pages))
 		return
 	}
 	seen := map[string]bool{}

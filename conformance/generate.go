@@ -71,6 +71,8 @@ func (g *generator) make(s *value, depth int) *value {
 	if s.is('t') {
 		return text("a")
 	}
+	defer func(outer *value) { g.root = outer }(g.root)
+	g.root = base(g.root, s)
 	if c := s.at("const"); c != nil {
 		return c
 	}

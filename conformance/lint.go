@@ -55,6 +55,8 @@ func (l *linter) schema(s *value, at string) {
 		l.fail(at, "%s is no schema", clip(s.json(), 20))
 		return
 	}
+	defer func(outer *value) { l.root = outer }(l.root)
+	l.root = base(l.root, s)
 	for _, name := range s.names {
 		l.keyword(name, s.members[name], at+"/"+name)
 	}

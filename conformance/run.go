@@ -260,6 +260,7 @@ func (r *run) judge(c *check) (res Result) {
 type survey struct {
 	discover *exchange
 	pages    []*exchange
+	endless  bool // a cursor came again
 	tools    []*tool
 	calls    []surveyed
 	uncalled []string
@@ -294,14 +295,14 @@ func (r *run) dual() bool {
 }
 
 // maxPages bounds a list that never ends.
-const maxPages = 50
+const maxPages = 1000
 
 func (r *run) look() {
 	p := r.probe(&check{id: "survey", on: everywhere})
 	defer p.finish()
 	s := &r.survey
 	s.discover = p.ask(methodDiscover, "")
-	names := map[string]bool{}
+	names, cursors := map[string]bool{}, map[string]bool{}
 	for params := ""; len(s.pages) < maxPages; {
 		e := p.ask(methodList, params)
 		s.pages = append(s.pages, e)
@@ -315,6 +316,11 @@ func (r *run) look() {
 		if !next.is('"') {
 			break
 		}
+		if cursors[next.text] || r.ctx.Err() != nil {
+			s.endless = true
+			break
+		}
+		cursors[next.text] = true
 		params = `"cursor":` + quote(next.text)
 	}
 	for _, t := range s.tools {

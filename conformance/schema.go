@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"math/big"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ func violations(schema, v *value) []string {
 }
 
 // maxSteps bounds the work on one schema, which is what the server says it is.
-const maxSteps = 50_000
+const maxSteps = 20_000
 
 // judge finds nothing once the steps are used up.
 func judge(root, schema, v *value, steps *int) []string {
@@ -78,6 +79,8 @@ func (j *judgement) check(s, v *value, at string) {
 		j.fail(at, "is not allowed")
 		return
 	}
+	defer func(outer *value) { j.root = outer }(j.root)
+	j.root = base(j.root, s)
 	if r := s.at("$ref").str(); r != "" {
 		j.check(resolve(j.root, r), v, at)
 	}
@@ -275,12 +278,24 @@ func (j *judgement) compose(s, v *value, at string) {
 	}
 }
 
+// base returns the schema that references within s are relative to: one with an
+// $id is a document of its own.
+func base(root, s *value) *value {
+	if id := s.at("$id"); id.is('"') && !strings.HasPrefix(id.text, "#") {
+		return s
+	}
+	return root
+}
+
 // resolve follows a reference within the same schema. Everything else accepts
 // anything: nothing is ever fetched.
 func resolve(root *value, ref string) *value {
 	path, ok := strings.CutPrefix(ref, "#")
 	if !ok {
 		return nil
+	}
+	if plain, err := url.PathUnescape(path); err == nil {
+		path = plain
 	}
 	v := root
 	for i, part := range strings.Split(path, "/") {

@@ -34,36 +34,41 @@ func sub(v obj, path ...string) obj {
 // pageSize splits our seven tools and two more into pages.
 const pageSize = 4
 
-var paging = tamper{
-	before: func(s *session, m *message) ([]obj, bool) {
-		if c, ok := m.params()["cursor"].(string); ok && m.method == "tools/list" && strings.HasPrefix(c, "page:") {
-			s.memory["page "+string(encode(m.id))] = c
-			delete(m.params(), "cursor")
-		}
-		return nil, false
-	},
-	after: func(s *session, m *message, replies []obj) []obj {
-		if m.method != "tools/list" {
+var paging = paged(pageSize)
+
+// paged splits the list into pages of a size.
+func paged(size int) tamper {
+	return tamper{
+		before: func(s *session, m *message) ([]obj, bool) {
+			if c, ok := m.params()["cursor"].(string); ok && m.method == "tools/list" && strings.HasPrefix(c, "page:") {
+				s.memory["page "+string(encode(m.id))] = c
+				delete(m.params(), "cursor")
+			}
+			return nil, false
+		},
+		after: func(s *session, m *message, replies []obj) []obj {
+			if m.method != "tools/list" {
+				return replies
+			}
+			from := 0
+			if c, ok := s.memory["page "+string(encode(m.id))].(string); ok {
+				from, _ = strconv.Atoi(strings.TrimPrefix(c, "page:"))
+			}
+			for _, v := range replies {
+				r := resultOf(v)
+				all, ok := r["tools"].([]any)
+				if !ok {
+					continue
+				}
+				to := min(from+size, len(all))
+				if to < len(all) {
+					r["nextCursor"] = fmt.Sprintf("page:%d", to)
+				}
+				r["tools"] = all[min(from, to):to]
+			}
 			return replies
-		}
-		from := 0
-		if c, ok := s.memory["page "+string(encode(m.id))].(string); ok {
-			from, _ = strconv.Atoi(strings.TrimPrefix(c, "page:"))
-		}
-		for _, v := range replies {
-			r := resultOf(v)
-			all, ok := r["tools"].([]any)
-			if !ok {
-				continue
-			}
-			to := min(from+pageSize, len(all))
-			if to < len(all) {
-				r["nextCursor"] = fmt.Sprintf("page:%d", to)
-			}
-			r["tools"] = all[min(from, to):to]
-		}
-		return replies
-	},
+		},
+	}
 }
 
 // extra tools: one needs a capability of the client, one asks for input.

@@ -45,7 +45,12 @@ const (
 
 func judge(tb testing.TB, t *conformance.Target, patience time.Duration) *conformance.Report {
 	tb.Helper()
-	r, err := conformance.Run(context.Background(), t, conformance.Options{Timeout: patience, Limit: 5 * time.Minute, Strict: true})
+	return judgeCalling(tb, t, patience, nil)
+}
+
+func judgeCalling(tb testing.TB, t *conformance.Target, patience time.Duration, call []string) *conformance.Report {
+	tb.Helper()
+	r, err := conformance.Run(context.Background(), t, conformance.Options{Timeout: patience, Limit: 5 * time.Minute, Strict: true, Call: call})
 	if err != nil {
 		tb.Error(t.Name(), err)
 		return &conformance.Report{}

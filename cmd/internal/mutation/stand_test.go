@@ -235,6 +235,7 @@ func TestMain(m *testing.M) {
 type piped struct {
 	in     func(s *session, line string) []string
 	out    func(s *session, line string) []string
+	late   bool   // messages overtake each other on the way out
 	first  string // written to stdout before anything else
 	last   string
 	stderr string
@@ -274,7 +275,13 @@ func start(a *app.App, s *session, p piped) *conformance.Process {
 	}()
 	go func() { // the way out
 		io.WriteString(out, p.first)
-		lines(fromServer, func(line string) { forward(s, p.out, line, out) })
+		if p.late {
+			slow := &lateWriter{to: out}
+			lines(fromServer, func(line string) { forward(s, p.out, line, slow) })
+			slow.all.Wait()
+		} else {
+			lines(fromServer, func(line string) { forward(s, p.out, line, out) })
+		}
 		io.WriteString(out, p.last)
 		if p.stays != nil && p.stays(s) {
 			<-ctx.Done()

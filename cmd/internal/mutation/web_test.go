@@ -27,6 +27,8 @@ type flow struct {
 	stream  bool
 	events  string // further lines of a stream, before the messages
 	open    bool   // the stream stays open
+	text    string // replaces everything that the body would be
+	chunked bool   // the body is sent in pieces
 	done    bool   // answered in place of the server
 	world   *world
 }
@@ -160,6 +162,23 @@ func (f *flow) fetch(backend string) {
 func (f *flow) write(rw http.ResponseWriter) {
 	for name, values := range f.header {
 		rw.Header()[name] = values
+	}
+	if f.text != "" || f.chunked && len(f.replies) == 1 && !f.stream {
+		text := f.text
+		if text == "" {
+			text = string(encode(f.replies[0]))
+		}
+		if rw.Header().Get("Content-Type") == "" && rw.Header()["content-type"] == nil {
+			rw.Header().Set("Content-Type", "application/json")
+		}
+		rw.WriteHeader(f.status)
+		for len(text) > 0 {
+			n := min(len(text), 1000)
+			io.WriteString(rw, text[:n])
+			rw.(http.Flusher).Flush()
+			text = text[n:]
+		}
+		return
 	}
 	if len(f.replies) > 1 || f.stream && len(f.replies) > 0 {
 		if !strings.HasPrefix(rw.Header().Get("Content-Type"), "text/event-stream") {
