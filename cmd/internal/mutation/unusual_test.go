@@ -1,6 +1,7 @@
 package mutation
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -457,6 +458,11 @@ type lateWriter struct {
 }
 
 func (w *lateWriter) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte(keySubscription)) { // these have an order
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.to.Write(line)
+	}
 	h := fnv.New32a()
 	h.Write(line)
 	held := slices.Clone(line)

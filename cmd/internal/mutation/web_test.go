@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -168,7 +170,7 @@ func (f *flow) write(rw http.ResponseWriter) {
 		if text == "" {
 			text = string(encode(f.replies[0]))
 		}
-		if rw.Header().Get("Content-Type") == "" && rw.Header()["content-type"] == nil {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(f.header)), func(n string) bool { return strings.EqualFold(n, "Content-Type") }) {
 			rw.Header().Set("Content-Type", "application/json")
 		}
 		rw.WriteHeader(f.status)
