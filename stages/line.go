@@ -41,6 +41,7 @@ type Options struct {
 	Unstructured bool // leave out outputSchema and structuredContent
 	NoScan       bool // do not look for signals
 	NoRedact     bool // let secrets pass
+	Timing       bool // tell transports the time of each stage, beside the message
 
 	// Report is called once for every message after it was answered, concurrently with others. It must be quick.
 	Report func(*Report)
@@ -77,7 +78,7 @@ func New(o Options) (*Stages, error) {
 		maxChars: o.Env.Limits.MaxChars, workers: o.Workers, timeout: o.CallTimeout,
 	}
 	l, in := pipeline.New(pipeline.Options{
-		InFlight: o.Workers + o.Queue + 32, Timeout: o.CallTimeout, Observe: observer(o.Report),
+		InFlight: o.Workers + o.Queue + 32, Timeout: o.CallTimeout, Observe: observer(o.Report, o.Timing),
 	})
 	pool := pipeline.Pool(o.Workers, o.Queue)
 	row{
@@ -87,7 +88,7 @@ func New(o Options) (*Stages, error) {
 		&execute{env: o.Env, interval: o.ProgressInterval},
 		scan{off: o.NoScan},
 		a,
-		&redact{plain: o.NoRedact, assemble: a},
+		&redact{plain: o.NoRedact, timing: o.Timing, assemble: a},
 	}.connect(l, in, pool)
 	return &Stages{line: l, catalog: c, pool: pool}, nil
 }

@@ -86,7 +86,7 @@ func TestPanicInEachStage(t *testing.T) {
 				if r.Cause != nil {
 					causes = append(causes, r.Cause)
 				}
-			})})
+			}, false)})
 			r := testRow(t)
 			plant(&r)
 			r.connect(l, in, pipeline.Pool(2, 8))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mcp-devserver/pipeline"
+	"mcp-devserver/pipeline/seal"
 	"mcp-devserver/stages/wire"
 )
 
@@ -25,4 +26,16 @@ func recordOf(x *pipeline.Exchange) *record {
 		return r
 	}
 	return &record{}
+}
+
+// timing returns the times so far, those of the stage that began at last, and all since the message was submitted.
+func (r *record) timing(x *pipeline.Exchange, last string, begun time.Time) []seal.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	times := make([]seal.Time, 0, len(r.times)+3)
+	times = append(times, seal.Time{Step: "wait", Took: r.wait})
+	for _, t := range r.times {
+		times = append(times, seal.Time{Step: t.Stage, Took: t.Took})
+	}
+	return append(times, seal.Time{Step: last, Took: time.Since(begun)}, seal.Time{Step: "total", Took: time.Since(x.Started())})
 }

@@ -3,6 +3,7 @@ package stages
 import (
 	"context"
 	"errors"
+	"time"
 
 	"mcp-devserver/pipeline"
 	"mcp-devserver/pipeline/seal"
@@ -14,6 +15,7 @@ import (
 // something a transport takes.
 type redact struct {
 	plain    bool
+	timing   bool
 	assemble *assemble
 }
 
@@ -21,17 +23,22 @@ func (*redact) Name() string { return "redact" }
 
 func (r *redact) Do(_ context.Context, x *pipeline.Exchange, e Envelope) (seal.Sealed, error) {
 	rec := recordOf(x)
-	s, err := r.seal(rec, e)
+	var times func() []seal.Time
+	if r.timing {
+		begun := time.Now()
+		times = func() []seal.Time { return rec.timing(x, r.Name(), begun) }
+	}
+	s, err := r.seal(rec, e, times)
 	var large *answer.TooLargeError
 	if errors.As(err, &large) {
 		rec.report.Redactions, rec.report.Late = nil, 0
-		s, err = r.seal(rec, r.assemble.deny(rec, e.id, sandbox.Refuse(sandbox.ResultTooLarge, nil)))
+		s, err = r.seal(rec, r.assemble.deny(rec, e.id, sandbox.Refuse(sandbox.ResultTooLarge, nil)), times)
 	}
 	return s, err
 }
 
-func (r *redact) seal(rec *record, e Envelope) (seal.Sealed, error) {
-	s, err := seal.Seal(e.doc, seal.Options{Status: e.status, Budget: e.budget, Plain: r.plain})
+func (r *redact) seal(rec *record, e Envelope, times func() []seal.Time) (seal.Sealed, error) {
+	s, err := seal.Seal(e.doc, seal.Options{Status: e.status, Budget: e.budget, Plain: r.plain, Times: times})
 	if err != nil {
 		return s, err
 	}

@@ -91,9 +91,12 @@ func (r *Report) signal(id string) {
 }
 
 // observer collects the times of the stages and hands the finished report over, once for each message.
-func observer(report func(*Report)) func(pipeline.Event) {
+func observer(report func(*Report), timing bool) func(pipeline.Event) {
 	if report == nil {
-		return nil
+		if !timing {
+			return nil
+		}
+		report = func(*Report) {}
 	}
 	return func(e pipeline.Event) {
 		rec := recordOf(e.X)

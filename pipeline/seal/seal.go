@@ -19,7 +19,10 @@
 package seal
 
 import (
+	"strconv"
+	"strings"
 	"sync"
+	"time"
 
 	"mcp-devserver/sandbox/answer"
 )
@@ -29,6 +32,13 @@ type Sealed struct {
 	bytes        []byte
 	status       int
 	notification bool
+	times        []Time
+}
+
+// Time is how long one step took, for a header that HTTP clients can ask for.
+type Time struct {
+	Step string // a word of lower-case letters; others are left out
+	Took time.Duration
 }
 
 // Bytes returns the message: one line of UTF-8 JSON without a newline. It must
@@ -42,6 +52,23 @@ func (s Sealed) Status() int { return s.status }
 // response and carries no id.
 func (s Sealed) Notification() bool { return s.notification }
 
+// Timing writes the times as the value of a Server-Timing header; "" where none
+// were wanted.
+func (s Sealed) Timing() string {
+	var b []byte
+	for _, t := range s.times {
+		if t.Step == "" || strings.Trim(t.Step, "abcdefghijklmnopqrstuvwxyz") != "" {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(append(b, t.Step...), ";dur="...)
+		b = strconv.AppendFloat(b, float64(t.Took.Microseconds())/1000, 'f', 3, 64)
+	}
+	return string(b)
+}
+
 // IsZero reports whether s holds no message.
 func (s Sealed) IsZero() bool { return s.bytes == nil }
 
@@ -51,6 +78,8 @@ type Options struct {
 	Notification bool // the message is a notification
 	Budget       int  // characters of each half of a result; 0: no limit
 	Plain        bool // redaction is switched off by a setting
+	// Times is asked for [Sealed.Timing] when the message is finished; nil: none.
+	Times func() []Time
 }
 
 // buffers are reused for encoding; a message is copied out at its exact size.
@@ -68,5 +97,9 @@ func Seal(d *answer.Doc, o Options) (Sealed, error) {
 	if err != nil {
 		return Sealed{}, err
 	}
-	return Sealed{bytes: append(make([]byte, 0, len(b)), b...), status: o.Status, notification: o.Notification}, nil
+	s := Sealed{bytes: append(make([]byte, 0, len(b)), b...), status: o.Status, notification: o.Notification}
+	if o.Times != nil {
+		s.times = o.Times()
+	}
+	return s, nil
 }

@@ -238,3 +238,19 @@ func TestMetrics(t *testing.T) {
 	}
 	w.terminate(t)
 }
+
+// TestServerTiming: who asks for it reads how long each stage took, beside the
+// answer and in no half of it.
+func TestServerTiming(t *testing.T) {
+	every := regexp.MustCompile(`^wait;dur=\d+\.\d{3}(, (parse|negotiate|validate|execute|scan|assemble|redact);dur=\d+\.\d{3}){7}, total;dur=\d+\.\d{3}$`)
+	for setting, wanted := range map[string]bool{"false": false, "true": true} {
+		w := overHTTP(t, workspace, "MCP_HTTP__SERVER_TIMING="+setting)
+		for _, form := range []string{"application/json", "text/event-stream"} {
+			a := w.do(t, "POST", "/mcp", changed(readMod, "Accept: "+form), readMod)
+			if got := a.header.Get("Server-Timing"); a.status != 200 || every.MatchString(got) != wanted || (got != "") != wanted {
+				t.Errorf("%s, %s: %d %q", setting, form, a.status, got)
+			}
+		}
+		w.terminate(t)
+	}
+}

@@ -99,6 +99,7 @@ func New(c *Config, b Build, log zerolog.Logger, transport string) (*App, error)
 		Unstructured: !c.Structured,
 		NoScan:       !c.Scan,
 		NoRedact:     !c.Redact,
+		Timing:       c.ServerTiming && transport == "http",
 		Report: func(r *stages.Report) {
 			if a.attacking.Load() {
 				return

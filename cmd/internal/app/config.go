@@ -75,6 +75,7 @@ type Config struct {
 	WriteTimeout   time.Duration
 	IdleTimeout    time.Duration
 	ShutdownGrace  time.Duration
+	ServerTiming   bool
 
 	MetricsEnabled bool
 	MetricsAddress string
@@ -203,6 +204,7 @@ var settings = []setting{
 	{"MCP_HTTP__WRITE_TIMEOUT_MS", kindMS, "30000", 120_000, nil, "time in which a client must take each write", func(c *Config) any { return &c.WriteTimeout }},
 	{"MCP_HTTP__IDLE_TIMEOUT_MS", kindMS, "60000", 120_000, nil, "time a connection may stay idle", func(c *Config) any { return &c.IdleTimeout }},
 	{"MCP_HTTP__SHUTDOWN_GRACE_MS", kindMS, "10000", 60_000, nil, "time for work in flight at shutdown", func(c *Config) any { return &c.ShutdownGrace }},
+	{"MCP_HTTP__SERVER_TIMING", kindBool, "false", 0, nil, "send the time of each stage in a Server-Timing header; times tell a client about work that it did not ask for", func(c *Config) any { return &c.ServerTiming }},
 
 	{"MCP_METRICS__ENABLED", kindBool, "false", 0, nil, "serve counts at GET /metrics, on a listener of their own", func(c *Config) any { return &c.MetricsEnabled }},
 	{"MCP_METRICS__ADDRESS", kindText, "127.0.0.1:9464", 0, nil, "address that metrics listen on", func(c *Config) any { return &c.MetricsAddress }},

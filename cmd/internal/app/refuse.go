@@ -221,6 +221,12 @@ var refusals = []refusal{
 		}
 		return out
 	}},
+	{"server-timing", false, func(c *Config, f *facts) []Problem {
+		if !f.http || !c.ServerTiming {
+			return nil
+		}
+		return one(Problem{Setting: "MCP_HTTP__SERVER_TIMING", Found: "true", Why: "times let a client measure what it may not see", Do: "set false and read the log or the metrics"})
+	}},
 	{"metrics-address", true, func(c *Config, f *facts) []Problem {
 		if _, _, err := net.SplitHostPort(c.MetricsAddress); !c.MetricsEnabled || err == nil {
 			return nil

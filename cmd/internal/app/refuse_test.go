@@ -100,6 +100,7 @@ func TestRefusals(t *testing.T) {
 			func(c *Config, f *facts) { f.git.version = [2]int{2, 35} },
 			func(c *Config, f *facts) { f.git.version = [2]int{1, 99} },
 		},
+		"server-timing":   {func(c *Config, f *facts) { c.ServerTiming = true }},
 		"metrics-address": {func(c *Config, f *facts) { c.MetricsEnabled, c.MetricsAddress = true, "9464" }},
 		"open-metrics":    {func(c *Config, f *facts) { c.MetricsEnabled, c.MetricsAddress = true, ":9464" }},
 		"git-external":    {func(c *Config, f *facts) { c.GitAllowExternal = true }},

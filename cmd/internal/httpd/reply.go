@@ -112,14 +112,26 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, p *reply) {
 			return
 		case over && !out.begun && p.forms.json:
 			out.deadline()
+			timing(w, final)
 			writeJSON(w, final.Status(), final.Bytes())
 			return
 		case over:
+			if !out.begun {
+				timing(w, final)
+			}
 			out.event(final.Status(), final)
 			return
 		case out.begun:
 			tick = out.keepAlive(s.options.KeepAlive)
 		}
+	}
+}
+
+// timing tells the times of an answer, where they are wanted, to clients that get it whole: the headers of a stream have
+// gone before.
+func timing(w http.ResponseWriter, m seal.Sealed) {
+	if t := m.Timing(); t != "" {
+		w.Header().Set("Server-Timing", t)
 	}
 }
 
