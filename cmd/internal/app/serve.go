@@ -124,6 +124,9 @@ func (a *App) ServeHTTP(ctx context.Context, l net.Listener, pair *tls.Certifica
 	return errors.Join(err, a.end())
 }
 
+// metricsConnections is how many scrapers are served at one time.
+const metricsConnections = 16
+
 // ServeMetrics answers GET /metrics on l until the returned function is called,
 // which closes l. The settings must have turned metrics on.
 func (a *App) ServeMetrics(l net.Listener) (stop func(), err error) {
@@ -138,7 +141,7 @@ func (a *App) ServeMetrics(l net.Listener) (stop func(), err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.Serve(httpd.LimitListener(l, metricsConnections)); !errors.Is(err, http.ErrServerClosed) {
 			a.log.Error().Str("cause", Clean(err.Error())).Msg("metrics are served no more")
 		}
 	}()

@@ -169,7 +169,7 @@ func New(l *pipeline.Line, o Options) (*Server, error) {
 
 // Serve accepts connections from l until Shutdown, and then returns nil.
 func (s *Server) Serve(l net.Listener) error {
-	l = limit(l, s.options.MaxConnections)
+	l = LimitListener(l, s.options.MaxConnections)
 	var err error
 	if s.http.TLSConfig != nil {
 		err = s.http.ServeTLS(l, "", "")
@@ -249,8 +249,8 @@ func (s *Server) readiness() (status int, body []byte) {
 	return http.StatusOK, s.readyBody
 }
 
-// limit bounds the connections that are open at once. More wait in the queue of the kernel.
-func limit(l net.Listener, n int) net.Listener {
+// LimitListener accepts at most n connections at one time; more wait in the kernel's queue.
+func LimitListener(l net.Listener, n int) net.Listener {
 	return &limited{Listener: l, places: make(chan struct{}, n), closed: make(chan struct{})}
 }
 
