@@ -23,6 +23,10 @@ func TestAllocations(t *testing.T) {
 		{"negotiate", 3, func() { _, _ = w.row.negotiate.Do(ctx, w.x, w.parsed) }},
 		{"validate", 18, func() { _, _ = w.row.validate.Do(ctx, w.x, w.spoken) }},
 		{"scan", 2, func() { _, _ = w.row.scan.Do(ctx, w.x, w.outcome) }},
+		{"assemble and redact", 16, func() {
+			e, _ := w.row.assemble.Do(ctx, w.x, w.marked) // a document is sealed once
+			_, _ = w.row.redact.Do(ctx, w.x, e)
+		}},
 		{"assemble", 24, func() { _, _ = w.row.assemble.Do(ctx, w.x, w.marked) }},
 	} {
 		if n := testing.AllocsPerRun(100, c.f); n > c.most {
