@@ -7,8 +7,8 @@ import (
 )
 
 // MayMatch reports whether some line of b, or with Multiline b itself, may match: false only when none can. Any bytes
-// will do: those that are not UTF-8 count as U+FFFD, one each. The answer also holds for every text made from b by
-// putting NUL in place of some bytes other than newlines. The engine is not run.
+// will do: those that are not UTF-8 count as U+FFFD, one each. The answer about a text that is UTF-8 also holds for every
+// text made from it by putting NUL in place of some bytes other than newlines. The engine is not run.
 func (r *Regex) MayMatch(b []byte) bool {
 	if !r.Selective() {
 		return true

@@ -137,7 +137,7 @@ func (t *table) useless() bool { return t.forgets > maxForgets }
 func (t *table) step(at *[lanes]uint16, lane int, c byte) uint16 {
 	state, class := at[lane], t.class[c]
 	from := t.sets[int(state)/t.width]
-	if !t.multi && (c == '\n' || c == '\r') && t.ends(from) {
+	if !t.multi && (c == '\n' || c == '\r') && t.ends(state) {
 		return t.passes(state, class)
 	}
 	if !t.multi && c == '\n' {
@@ -184,13 +184,14 @@ func (t *table) passes(state, class uint16) uint16 {
 	return special | state | matched
 }
 
-// ends reports whether a match is there once the line ends.
-func (t *table) ends(set []uint16) bool {
+// ends reports whether a match is there once the line ends. An empty line ends where it begins.
+func (t *table) ends(state uint16) bool {
 	t.fresh()
-	match := t.follow(t.start, false, true)
-	for _, n := range set {
+	empty := state == t.begin
+	match := t.follow(t.start, empty, true)
+	for _, n := range t.sets[int(state)/t.width] {
 		if t.code[n].op == opEnd {
-			match = t.follow(n, false, true) || match
+			match = t.follow(n, empty, true) || match
 		}
 	}
 	return match
@@ -215,14 +216,13 @@ func (t *table) line(s string) bool {
 	if t.multi {
 		return false
 	}
-	return t.ends(t.sets[int(at[0])/t.width])
+	return t.ends(at[0])
 }
 
 // scan fills found with a place in each line of s[from:to] that passes; from and to are beginnings of lines, or to is
 // the end of s. It reports whether there is any; with one set it is content with the first that it comes across.
 func (t *table) scan(s string, from, to int, one bool) bool {
-	var at [lanes]int
-	var end [lanes]int
+	var at, begin, end [lanes]int
 	var state [lanes]uint16
 	t.read += to - from
 	p := from
@@ -237,7 +237,7 @@ func (t *table) scan(s string, from, to int, one bool) bool {
 				e = to
 			}
 		}
-		at[k], end[k], state[k] = p, e, t.begin
+		at[k], begin[k], end[k], state[k] = p, p, e, t.begin
 		p = e
 	}
 	for {
@@ -264,14 +264,19 @@ func (t *table) scan(s string, from, to int, one bool) bool {
 				return true
 			}
 		}
-		// The last line may have no newline.
-		if e := end[l]; e == to && e == len(s) && at[l] == e && e > 0 && s[e-1] != '\n' &&
-			t.ends(t.sets[int(state[l])/t.width]) {
+		// The last line may have no newline. It is the last lane's that has any text.
+		if e := end[l]; e == len(s) && begin[l] < e && s[e-1] != '\n' && !t.lastFound(s, l) && t.ends(state[l]) {
 			t.found[l] = append(t.found[l], int32(e-1))
 		}
 		some = some || len(t.found[l]) > 0
 	}
 	return some
+}
+
+// lastFound reports whether lane l has found the last line of s, which has no newline.
+func (t *table) lastFound(s string, l int) bool {
+	n := len(t.found[l])
+	return n > 0 && strings.IndexByte(s[t.found[l][n-1]:], '\n') < 0
 }
 
 // run takes four lanes through texts of one length, up to the first byte at which the transition of some lane is special.
