@@ -132,7 +132,7 @@ func startSeven() (stop func(), err error) {
 		address := l.Addr().String()
 		l.Close()
 		cmd := exec.Command(filepath.Join(bin, "mcp-devserver"), "--workspace", dir, "serve", "--transport", "http", "--listen", address)
-		cmd.Env = append(os.Environ(), "MCP_SANDBOX__OS_SANDBOX=external", "MCP_SANDBOX__ALLOW_ROOT=true", "MCP_SANDBOX__ALLOW_WRITABLE=true", "MCP_LOG__LEVEL=error")
+		cmd.Env = append(os.Environ(), "MCP_SANDBOX__OS_SANDBOX=auto", "MCP_SANDBOX__ALLOW_ROOT=true", "MCP_SANDBOX__ALLOW_WRITABLE=true", "MCP_LOG__LEVEL=error")
 		cmd.Stderr = os.Stderr
 		if err := cmd.Start(); err != nil {
 			return nil, err

@@ -127,7 +127,7 @@ func server(l *log, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, append([]string{"serve"}, args...)...)
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "MCP_SANDBOX__WORKSPACE=" + workspace,
-		"MCP_SANDBOX__OS_SANDBOX=external", "MCP_SANDBOX__ALLOW_ROOT=true", "MCP_LOG__LEVEL=debug",
+		"MCP_SANDBOX__OS_SANDBOX=auto", "MCP_SANDBOX__ALLOW_ROOT=true", "MCP_LOG__LEVEL=debug",
 	}
 	cmd.Stderr = l
 	return cmd

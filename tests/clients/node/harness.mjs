@@ -28,7 +28,7 @@ for (let i = 0; i < 160; i++) writeFileSync(join(workspace, 'large', `${i}.txt`)
 // settings is all that a server gets to know; SDK clients add PATH and HOME.
 export const settings = {
   MCP_SANDBOX__WORKSPACE: workspace,
-  MCP_SANDBOX__OS_SANDBOX: 'external',
+  MCP_SANDBOX__OS_SANDBOX: 'auto',
   MCP_SANDBOX__ALLOW_ROOT: 'true',
   MCP_LOG__LEVEL: 'debug',
 };
