@@ -219,5 +219,36 @@ func TestWalkAllocations(t *testing.T) {
 	if file > 8 {
 		t.Errorf("opening a file allocates %v times", file)
 	}
-	t.Logf("level %v, file %v", level, file)
+	bare := testing.AllocsPerRun(100, func() {
+		if es, err := os.ReadDir(ws + "/src"); err != nil || len(es) != 300 {
+			t.Fatal(err)
+		}
+	})
+	if level > bare {
+		t.Errorf("a level allocates %v times, os.ReadDir alone %v", level, bare)
+	}
+	t.Logf("level %v (os.ReadDir %v), file %v", level, bare, file)
+}
+
+// Folders on the way to a file cost no allocation.
+func TestDepthAllocations(t *testing.T) {
+	deep := strings.Repeat("d/", 20)
+	ws, _ := plant(t, "f = x", deep+"f = x")
+	w := open(t, ws, false)
+	if w.fallback {
+		t.Log("this kernel has no openat2: folders are opened one by one")
+		return
+	}
+	at := func(name string) float64 {
+		return testing.AllocsPerRun(100, func() {
+			f, err := w.OpenFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+		})
+	}
+	if flat, low := at("f"), at(deep+"f"); low > flat+1 { // a longer name is split into more parts, once
+		t.Errorf("a file in the root allocates %v times, one 20 folders deep %v times", flat, low)
+	}
 }

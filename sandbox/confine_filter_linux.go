@@ -74,25 +74,37 @@ func (p *program) block(n uint32, part program) {
 	*p = append(*p, part...)
 }
 
-// filter builds the program.
+// processor is what the filter has to know of a processor.
+type processor struct {
+	arch                 uint32
+	foreign              uint32 // where another interface's numbers begin; 0: nowhere
+	clone, clone3, ioctl uint32
+	refused              []group
+}
+
+// filter builds the program for this processor.
 func filter() program {
+	return processor{nativeArch, foreignNumbers, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_IOCTL, slices.Concat(refused, refusedHere)}.filter()
+}
+
+func (t processor) filter() program {
 	var p program
 	p.load(dataArch)
-	p = append(p, unix.SockFilter{Code: jumpIfEqual, K: nativeArch, Jt: 1})
+	p = append(p, unix.SockFilter{Code: jumpIfEqual, K: t.arch, Jt: 1})
 	p.ret(kill) // another table of calls: i386 on amd64, arm on arm64
 	p.load(dataNumber)
-	if foreignNumbers > 0 {
-		p.when(jumpIfAtLeast, foreignNumbers, kill) // x32
+	if t.foreign > 0 {
+		p.when(jumpIfAtLeast, t.foreign, kill) // x32
 	}
 	p.when(jumpIfAbove, lastKnown, noSuchCall)
 	// The flags of clone3 lie in memory, where a filter cannot look.
-	p.when(jumpIfEqual, unix.SYS_CLONE3, noSuchCall)
+	p.when(jumpIfEqual, t.clone3, noSuchCall)
 
 	var clone program
 	clone.load(dataArgs)
 	clone.when(jumpIfAny, newNamespaces, notPermitted)
 	clone.ret(allow)
-	p.block(unix.SYS_CLONE, clone)
+	p.block(t.clone, clone)
 
 	// The kernel takes 32 bits of the request, so the upper half is ignored.
 	var ioctl program
@@ -101,9 +113,9 @@ func filter() program {
 		ioctl.when(jumpIfEqual, request, allow)
 	}
 	ioctl.ret(notPermitted)
-	p.block(unix.SYS_IOCTL, ioctl)
+	p.block(t.ioctl, ioctl)
 
-	for _, g := range slices.Concat(refused, refusedHere) {
+	for _, g := range t.refused {
 		for _, n := range g.calls {
 			p.when(jumpIfEqual, n, notPermitted)
 		}

@@ -46,7 +46,7 @@ func (w *Workspace) Confine(c Confinement) (Wall, error) {
 	var stands Wall
 	var failed []error
 	if offered.Landlock > 0 {
-		if err := w.confineFiles(c); err != nil {
+		if err := w.confineFiles(c, offered.Landlock); err != nil {
 			failed = append(failed, fmt.Errorf("landlock: %w", err))
 		} else {
 			stands.Landlock = offered.Landlock
@@ -66,16 +66,27 @@ func (w *Workspace) Confine(c Confinement) (Wall, error) {
 	return stands, errors.Join(failed...)
 }
 
-// confineFiles applies Landlock. Every right over files that the kernel knows
-// is taken, then those in the list of grants are given back. Sockets of the kinds that
-// it knows are taken as well: should the filter be missing, that is something.
+// configs are what the library knows to take away, by version of the interface.
+var configs = []landlock.Config{{}, landlock.V1, landlock.V2, landlock.V3, landlock.V4, landlock.V5, landlock.V6,
+	landlock.V7, landlock.V8, landlock.V9, landlock.V10, landlock.V11}
+
+// taking is what is taken away on a kernel with the given version of the
+// interface: every right over files, and the sockets of the kinds that it knows;
+// should the filter be missing, that is something. A version newer than the
+// library is taken for the newest that it knows.
 //
-// Scopes (signals, abstract sockets) are left alone: before version 8 of the
-// interface each thread gets a domain of its own, and a thread could no longer
-// end a git that another one started.
-func (w *Workspace) confineFiles(c Confinement) error {
-	config := landlock.V11.BestEffort()
+// Scopes (signals, abstract sockets) are left alone: before version 8 each thread
+// gets a domain of its own, and a thread could no longer end a git that another
+// one started.
+func taking(abi int) landlock.Config {
+	config := configs[min(abi, len(configs)-1)]
 	config.Scoped = 0
+	return config
+}
+
+// confineFiles applies Landlock: what is taken away, but for the list of grants.
+func (w *Workspace) confineFiles(c Confinement, abi int) error {
+	config := taking(abi)
 	grants, err := w.grants(c)
 	if err != nil {
 		return err

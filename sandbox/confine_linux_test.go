@@ -222,10 +222,33 @@ func TestLoading(t *testing.T) {
 	}
 }
 
-// TestConfigKnows: every right that the kernel in use can take is taken.
-func TestConfigKnows(t *testing.T) {
-	if got := landlock.V11.HandledAccessFS; got&(1<<16-1) != 1<<16-1 {
-		t.Errorf("%v", got)
+// TestTaking: what is taken away follows the version of the interface, from the
+// first to versions that do not exist yet.
+func TestTaking(t *testing.T) {
+	const known = 11
+	grants := landlock.AccessFSSet(rightsRead | rightsRun | rightsNull)
+	files := map[int]int{1: 13, 2: 14, 3: 15, 4: 15, 5: 16, 6: 16, 7: 16, 8: 16, 9: 17, 10: 17, 11: 17} // how many rights there are
+	sockets := map[int]int{1: 0, 2: 0, 3: 0, 4: 2, 5: 2, 6: 2, 7: 2, 8: 2, 9: 2, 10: 4, 11: 4}
+	for abi := 1; abi <= known+3; abi++ {
+		c, as := taking(abi), min(abi, known)
+		if got, want := c.HandledAccessFS, landlock.AccessFSSet(1<<files[as]-1); got != want {
+			t.Errorf("version %d: files: %v, want %v", abi, got, want)
+		}
+		if got, want := c.HandledAccessNet, landlock.AccessNetSet(1<<sockets[as]-1); got != want {
+			t.Errorf("version %d: sockets: %v, want %v", abi, got, want)
+		}
+		if c.Scoped != 0 {
+			t.Errorf("version %d: scopes: %v", abi, c.Scoped)
+		}
+		if grants&^c.HandledAccessFS != 0 {
+			t.Errorf("version %d: %v are given back without having been taken", abi, grants&^c.HandledAccessFS)
+		}
+		if w := (Wall{Landlock: abi, Filter: true}); w.Whole() != (c.HandledAccessFS&ll.AccessFSTruncate != 0) {
+			t.Errorf("version %d: whole: %v, but truncating is taken: %v", abi, w.Whole(), !w.Whole())
+		}
+	}
+	if len(configs) != known+1 {
+		t.Errorf("%d versions", len(configs)-1)
 	}
 }
 

@@ -358,14 +358,16 @@ func (s *denySet) lastFolded(parent string, b []byte, folded bool) (string, bool
 	if i := s.match(b); i >= 0 {
 		return s.rules[i].text, true
 	}
-	cut, stream := beforeStream(b)
-	if stream && len(cut) > 0 {
-		if i := s.match(cut); i >= 0 {
-			return s.rules[i].text, true
+	first := decorated(b, 0)
+	for at := first; at >= 0; at = decorated(b, at+1) {
+		if cut := trimTail(b[:at]); len(cut) > 0 {
+			if i := s.match(cut); i >= 0 {
+				return s.rules[i].text, true
+			}
 		}
 	}
 	lists := [2][]int32{s.ends[string(b)], s.wild}
-	if stream || bytes.IndexByte(b, '~') > 0 { // it may stand for another name
+	if first >= 0 || bytes.IndexByte(b, '~') > 0 { // it may stand for another name
 		lists = [2][]int32{s.paths}
 	}
 	for _, list := range lists {
@@ -449,8 +451,10 @@ func (r *rule) matchSeg(i int, b []byte) bool {
 	if globMatch(p, b) {
 		return true
 	}
-	if cut, ok := beforeStream(b); ok && globMatch(p, cut) {
-		return true
+	for at := decorated(b, 0); at >= 0; at = decorated(b, at+1) {
+		if globMatch(p, trimTail(b[:at])) {
+			return true
+		}
 	}
 	if bytes.IndexByte(b, '~') <= 0 || hasMeta(p) {
 		return false

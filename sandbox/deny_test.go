@@ -297,6 +297,10 @@ func FuzzDenied(f *testing.F) {
 	for _, n := range allowedNames {
 		f.Add(n, "a/**/[b-d]*")
 	}
+	f.Add("\\\x85", "")
+	f.Add(":.env", "")
+	f.Add("\xff:.env", "")
+	f.Add(".env;.", "")
 	plainSet, err := newDenySet(nil)
 	must(f, err)
 	f.Fuzz(func(t *testing.T, name, rule string) {

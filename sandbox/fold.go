@@ -67,20 +67,22 @@ func trimTail(b []byte) []byte {
 	return b
 }
 
-// beforeStream cuts an alternate data stream (".env::$DATA") and a number of a
-// version (".env;1") off a folded name.
-func beforeStream(b []byte) (cut []byte, ok bool) {
-	cut = b
-	if i := bytes.IndexByte(b, ':'); i > 0 {
-		cut, ok = trimTail(b[:i]), true
-	}
-	for {
-		i := bytes.LastIndexByte(cut, ';')
-		if i <= 0 || len(bytes.TrimRight(cut[i+1:], "0123456789")) > 0 {
-			return cut, ok
+// decorated finds the first place from i on where something is appended to a
+// folded name that some file system takes off again: an alternate data stream
+// (".env::$DATA"), the number of a version (".env;1"). It is -1 when there is none.
+func decorated(b []byte, i int) int {
+	for i = max(i, 1); i < len(b); i++ {
+		switch b[i] {
+		case ':':
+			return i
+		case ';':
+			rest := bytes.TrimLeft(b[i+1:], "0123456789. ~") // what is trimmed at an end may stand before the next one
+			if len(rest) == 0 || rest[0] == ':' || rest[0] == ';' {
+				return i
+			}
 		}
-		cut, ok = trimTail(cut[:i]), true
 	}
+	return -1
 }
 
 // shortName splits a folded 8.3 name ("git~1", "creden~1.jso") into stem and
@@ -152,10 +154,15 @@ func foldPath(p string) string {
 	for seg := range strings.SplitSeq(p, "/") {
 		var buf foldBuf
 		f, _ := foldSegment(seg, &buf)
-		if b.Len() > 0 {
-			b.WriteByte('/')
+		for part := range bytes.SplitSeq(f, slash) { // a component may fold into several
+			if part = trimTail(part); len(part) == 0 {
+				continue
+			}
+			if b.Len() > 0 {
+				b.WriteByte('/')
+			}
+			b.Write(part)
 		}
-		b.Write(f)
 	}
 	return b.String()
 }

@@ -51,6 +51,7 @@ func (w *Workspace) parse(written string) (query, error) {
 		p = rest
 	}
 	depth := 0
+	q.parts = make([]string, 0, strings.Count(p, "/")+1)
 	for part := range strings.SplitSeq(p, "/") {
 		switch part {
 		case "", ".":
