@@ -136,3 +136,11 @@ func (p shape) match(s string, i int) (end int, ok bool) {
 	}
 	return i, true
 }
+
+func mustShape(s string) shape {
+	p, err := parseShape(s)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
