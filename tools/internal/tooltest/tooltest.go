@@ -263,6 +263,12 @@ func (f *Fixture) parse(tool *tools.Tool, args string, raw []byte) *Result {
 		if !strings.Contains(r.Text, r.Structured["remedy"].(string)) {
 			f.T.Errorf("%s %s: the text of a denial must hold its remedy: %q", tool.Name(), args, r.Text)
 		}
+		home, _ := os.UserHomeDir()
+		for _, place := range []string{filepath.Dir(f.Root), os.TempDir() + "/", home + "/"} {
+			if len(place) > 2 && strings.Contains(string(raw), place) && !strings.Contains(args, place) {
+				f.T.Errorf("%s %s: a denial tells where something lies: %s", tool.Name(), args, raw)
+			}
+		}
 		return r
 	}
 	r.Nonce = r.Structured["untrusted"].(map[string]any)["nonce"].(string)
