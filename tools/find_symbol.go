@@ -63,6 +63,7 @@ const (
 	maxSignature   = 240      // characters
 	similarScan    = 64 << 20 // bytes of source read again to find near names
 	similarParse   = 8 << 20  // bytes of it parsed
+	maxNearCost    = 16 << 20 // bytes that parsing a file for near names may take
 	similarReturns = 5
 )
 
@@ -143,6 +144,7 @@ type symbolSearch struct {
 	stats      walk.Stats
 	unread     map[string]int // extension → files without a scanner
 	large      int
+	dense      int // files whose analysis would take too much memory
 	broken     int
 	binary     int
 	failed     int
@@ -235,7 +237,7 @@ func (s *symbolSearch) file(ctx context.Context, f *sandbox.File, path, lang str
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer func() { release() }()
 	raw, ok := readSource(f, size)
 	if !ok {
 		s.binary++
@@ -248,6 +250,16 @@ func (s *symbolSearch) file(ctx context.Context, f *sandbox.File, path, lang str
 	masked := text.Masked()
 	if len(text.Spans) > 0 && !s.mayHold(masked) {
 		return nil
+	}
+	cost := symbol.Cost(lang, masked)
+	if cost > symbol.MaxCost {
+		s.dense++
+		return nil
+	}
+	release() // who waits for more must not hold what others wait for
+	if release, err = s.c.Memory.Hold(ctx, min(3*size+cost, s.c.Memory.size/2)); err != nil {
+		release = func() {}
+		return err
 	}
 	if s.out.mode == "references" {
 		s.references(text, masked, path, lang)

@@ -185,6 +185,9 @@ func (n *nearNames) text(ctx context.Context, raw string, ok bool, lang string) 
 		return nil
 	}
 	n.parsed += int64(len(raw))
+	if symbol.Cost(lang, masked) > maxNearCost {
+		return nil
+	}
 	syms, _ := symbol.Parse(lang, masked)
 	for i := range syms {
 		if r := n.rank(syms[i].Name); r >= 0 {

@@ -74,6 +74,7 @@ func (s *symbolSearch) notices(omitted int) {
 		}
 	}
 	count(rest, "file of a further language was not looked at; use search_code", "files of further languages were not looked at; use search_code")
+	count(s.dense, "file is too dense to be analysed and was not looked at; use search_code", "files are too dense to be analysed and were not looked at; use search_code")
 	count(s.large, "file over 4 MiB was not looked at; use search_code", "files over 4 MiB were not looked at; use search_code")
 	count(s.binary, "file with the name of a source file is not text", "files with names of source files are not text")
 	count(s.failed, "file could not be opened", "files could not be opened")

@@ -426,3 +426,20 @@ func TestSymbolNothingFoundBesideIgnored(t *testing.T) {
 		t.Errorf("nothing is missing from an answer that found something: %s", r.Text)
 	}
 }
+
+// A file that is made to cost memory is named as not looked at; one of many definitions yields the first of them, and says
+// that it may hold more.
+func TestFindSymbolDenseFiles(t *testing.T) {
+	f := tooltest.New(t, "")
+	f.Write("dense.c", []byte(strings.Repeat(";", 3<<20)+"\nint needle() {}\n"))
+	f.Write("many.ts", []byte("class needle {}\n"+strings.Repeat("class a{}\n", 60_000)))
+	r := f.Call("find_symbol", `{"name":"needle"}`)
+	if l := list(r, "symbols"); len(l) != 1 || l[0]["path"] != "many.ts" || !strings.Contains(r.Outside, "1 file is too dense to be analysed") || !strings.Contains(r.Outside, "its list may be incomplete") {
+		t.Errorf("%s", r.Text)
+	}
+	release, err := f.Env.Memory.Hold(t.Context(), 48<<20)
+	if err != nil {
+		t.Fatalf("memory is still held: %v", err)
+	}
+	release()
+}

@@ -29,6 +29,10 @@ const (
 	// longest line in one that is searched at all.
 	windowBytes = 1 << 20
 	windowTotal = windowBytes + 2*secrets.Reach + 64<<10
+	// maxNameCost is what analysing a file for the definition round a match may
+	// take, in bytes, beside the memory held: files that people write cost as
+	// much from half a megabyte on.
+	maxNameCost = 32 << 20
 	// blockLines bounds the lines of one multi-line match that are shown.
 	blockLines = 20
 	// checkLines is how many candidate lines pass between two looks at the
@@ -553,6 +557,9 @@ func (s *scan) nameSymbols(g *segment, path string, r *fileResult) {
 	src := g.masked
 	if len(g.text.Spans) > 0 {
 		src = strings.ReplaceAll(src, string(secrets.Mask), "x")
+	}
+	if symbol.Cost(lang, src) > maxNameCost {
+		return
 	}
 	syms, err := symbol.Parse(lang, src)
 	if errors.Is(err, symbol.ErrUnsupported) {

@@ -102,7 +102,7 @@ func (g *goWalk) offset(p token.Pos) int {
 }
 
 func (g *goWalk) add(name *ast.Ident, container string, k Kind, start, end, sigStart, sigEnd token.Pos) {
-	if name == nil || name.Name == "_" || name.Name == "" {
+	if name == nil || name.Name == "_" || name.Name == "" || len(g.out) == maxSymbols {
 		return
 	}
 	s := Symbol{Name: name.Name, Container: container, Package: g.pkg, Kind: k,
@@ -125,10 +125,7 @@ func (g *goWalk) fun(d *ast.FuncDecl) {
 	if d.Body == nil {
 		return
 	}
-	inside := d.Name.Name
-	if container != "" {
-		inside = container + "." + inside
-	}
+	inside := within(container, d.Name.Name)
 	ast.Inspect(d.Body, func(n ast.Node) bool { // types may be declared inside a function; its variables are its own matter
 		if s, ok := n.(*ast.DeclStmt); ok {
 			if gd, ok := s.Decl.(*ast.GenDecl); ok && gd.Tok == token.TYPE {
@@ -185,10 +182,8 @@ func (g *goWalk) gen(d *ast.GenDecl, container string) {
 // not become one.
 func (g *goWalk) lineEnd(end, start token.Pos) token.Pos {
 	a, b := g.offset(start), g.offset(end)
-	if a < b {
-		if i := strings.IndexByte(g.src[a:b], '\n'); i >= 0 {
-			return start + token.Pos(i) // both ends lie in the same text
-		}
+	if i := g.lines.lineEnd(a, b); a < i && i < b {
+		return start + token.Pos(i-a) // both ends lie in the same text
 	}
 	return end
 }
@@ -198,10 +193,7 @@ func (g *goWalk) typ(s *ast.TypeSpec, container string, start token.Pos) {
 		return
 	}
 	k, sigEnd := Type, s.End()
-	inside := s.Name.Name
-	if container != "" {
-		inside = container + "." + inside
-	}
+	inside := within(container, s.Name.Name)
 	var fields *ast.FieldList
 	fieldKind := Field
 	switch t := s.Type.(type) {
@@ -228,7 +220,7 @@ func (g *goWalk) fields(list *ast.FieldList, container string, k Kind) {
 		for _, n := range f.Names {
 			g.add(n, container, k, f.Pos(), f.End(), f.Pos(), g.lineEnd(f.End(), f.Pos()))
 			if st, ok := f.Type.(*ast.StructType); ok {
-				g.fields(st.Fields, container+"."+n.Name, Field)
+				g.fields(st.Fields, within(container, n.Name), Field)
 			}
 		}
 		if len(f.Names) == 0 && k == Field {

@@ -9,6 +9,8 @@ type language struct {
 	parse  func(*language, string) (syms []Symbol, ok bool)
 	lexis  lexis
 	rules  *rules
+	// perToken bounds the bytes that the analyser takes for each word and each mark of the text.
+	perToken int
 }
 
 // languages is the seam for further analysers: name → analyser and method.
@@ -16,21 +18,21 @@ var languages map[string]*language
 
 func init() {
 	rows := []*language{
-		{name: "go", method: Parsed, parse: parseGo, lexis: goLexis},
-		{name: "python", method: Parsed, parse: parsePython},
-		{name: "javascript", method: Scanned, parse: scan, lexis: jsLexis, rules: jsRules},
-		{name: "typescript", method: Scanned, parse: scan, lexis: jsLexis, rules: tsRules},
-		{name: "tsx", method: Scanned, parse: scan, lexis: jsLexis, rules: tsRules},
-		{name: "java", method: Scanned, parse: scan, lexis: javaLexis, rules: javaRules},
-		{name: "c", method: Scanned, parse: scan, lexis: cLexis, rules: cRules},
-		{name: "cpp", method: Scanned, parse: scan, lexis: cppLexis, rules: cppRules},
-		{name: "csharp", method: Scanned, parse: scan, lexis: csharpLexis, rules: csharpRules},
-		{name: "rust", method: Scanned, parse: scan, lexis: rustLexis, rules: rustRules},
-		{name: "kotlin", method: Scanned, parse: scan, lexis: kotlinLexis, rules: kotlinRules},
-		{name: "swift", method: Scanned, parse: scan, lexis: swiftLexis, rules: swiftRules},
-		{name: "php", method: Scanned, parse: scan, lexis: phpLexis, rules: phpRules},
-		{name: "ruby", method: Scanned, parse: scanRuby, lexis: rubyLexis},
-		{name: "shell", method: Scanned, parse: scanShell, lexis: shellLexis},
+		{name: "go", method: Parsed, parse: parseGo, lexis: goLexis, perToken: 100},
+		{name: "python", method: Parsed, parse: parsePython, perToken: 40},
+		{name: "javascript", method: Scanned, parse: scan, lexis: jsLexis, rules: jsRules, perToken: 60},
+		{name: "typescript", method: Scanned, parse: scan, lexis: jsLexis, rules: tsRules, perToken: 60},
+		{name: "tsx", method: Scanned, parse: scan, lexis: jsLexis, rules: tsRules, perToken: 60},
+		{name: "java", method: Scanned, parse: scan, lexis: javaLexis, rules: javaRules, perToken: 60},
+		{name: "c", method: Scanned, parse: scan, lexis: cLexis, rules: cRules, perToken: 60},
+		{name: "cpp", method: Scanned, parse: scan, lexis: cppLexis, rules: cppRules, perToken: 60},
+		{name: "csharp", method: Scanned, parse: scan, lexis: csharpLexis, rules: csharpRules, perToken: 60},
+		{name: "rust", method: Scanned, parse: scan, lexis: rustLexis, rules: rustRules, perToken: 60},
+		{name: "kotlin", method: Scanned, parse: scan, lexis: kotlinLexis, rules: kotlinRules, perToken: 60},
+		{name: "swift", method: Scanned, parse: scan, lexis: swiftLexis, rules: swiftRules, perToken: 60},
+		{name: "php", method: Scanned, parse: scan, lexis: phpLexis, rules: phpRules, perToken: 60},
+		{name: "ruby", method: Scanned, parse: scanRuby, lexis: rubyLexis, perToken: 4},
+		{name: "shell", method: Scanned, parse: scanShell, lexis: shellLexis, perToken: 4},
 	}
 	languages = make(map[string]*language, len(rows))
 	for _, r := range rows {

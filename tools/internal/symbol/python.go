@@ -11,6 +11,7 @@ type pyScope struct {
 	indent int // column of the statement that opened it
 	sym    int // index into out
 	class  bool
+	inside string          // qualified name, for what is defined in it
 	names  map[string]bool // assigned names already reported; nil in a function
 }
 
@@ -157,10 +158,13 @@ func (p *pyWalk) container() (string, *pyScope) {
 		return "", nil
 	}
 	sc := &p.scopes[len(p.scopes)-1]
-	return p.out[sc.sym].Qualified(), sc
+	return sc.inside, sc
 }
 
 func (p *pyWalk) define(line []pyTok, at, start, col int, class bool) {
+	if len(p.out) >= maxSymbols {
+		return
+	}
 	container, outer := p.container()
 	name := line[at+1]
 	colon := p.headerColon(line)
@@ -179,7 +183,7 @@ func (p *pyWalk) define(line []pyTok, at, start, col int, class bool) {
 	}
 	p.out = append(p.out, Symbol{Name: p.text(name), Container: container, Kind: k,
 		Line: p.lines.line(line[at].start), Start: start, SigStart: line[0].start, SigEnd: sigEnd, End: sigEnd})
-	sc := pyScope{indent: col, sym: len(p.out) - 1, class: class}
+	sc := pyScope{indent: col, sym: len(p.out) - 1, class: class, inside: within(container, p.text(name))}
 	if class {
 		sc.names = map[string]bool{}
 	}
@@ -316,7 +320,7 @@ func (p *pyWalk) name(st []pyTok, n pyTok, k Kind) {
 		seen = sc.names
 	}
 	name := p.text(n)
-	if seen[name] {
+	if seen[name] || len(p.out) >= maxSymbols {
 		return
 	}
 	seen[name] = true
@@ -332,8 +336,8 @@ func (p *pyWalk) name(st []pyTok, n pyTok, k Kind) {
 	}
 	start, end := st[0].start, st[len(st)-1].end
 	sigEnd := end
-	if i := strings.IndexByte(p.src[start:end], '\n'); i >= 0 {
-		sigEnd = max(start+i, n.end)
+	if i := p.lines.lineEnd(start, end); i < end {
+		sigEnd = max(i, n.end)
 	}
 	p.out = append(p.out, Symbol{Name: name, Container: container, Kind: k, Line: p.lines.line(n.start),
 		EndLine: p.lines.line(end - 1), Start: start, End: end, SigStart: start, SigEnd: sigEnd})

@@ -103,7 +103,7 @@ func (s *scanner) cType(i int, k Kind) {
 		return
 	}
 	label := s.text(name)
-	for s.ch(name+1) == ':' && s.ch(name+2) == ':' && s.isName(name+3) {
+	for n := 0; n < maxDots && s.ch(name+1) == ':' && s.ch(name+2) == ':' && s.isName(name+3); n++ {
 		name += 3
 		label += "." + s.text(name)
 	}
@@ -167,7 +167,7 @@ func (s *scanner) cNamespace(i int) {
 	}
 	label := s.text(name)
 	j := name + 1
-	for {
+	for range maxDots {
 		if s.ch(j) == '.' && s.isName(j+1) {
 			label, name, j = label+"."+s.text(j+1), j+1, j+2
 		} else if s.ch(j) == ':' && s.ch(j+1) == ':' && s.isName(j+2) {
@@ -250,7 +250,7 @@ func (s *scanner) anonymous(i int) bool {
 		if !s.isName(j) {
 			return false
 		}
-		s.blocks[int32(i)] = block{kind: inType, container: container + "." + s.text(j)}
+		s.blocks[int32(i)] = block{kind: inType, container: within(container, s.text(j))}
 		return true
 	}
 	for n := 0; n < 60 && j > 0; n, j = n+1, j-1 {
@@ -286,7 +286,7 @@ func (s *scanner) cFunction(i, nameStart, p int, label string) {
 		label = "~" + label
 	}
 	last := top.name
-	for s.ch(q-1) == ':' && s.ch(q-2) == ':' { // A::B::name
+	for n := 0; n < maxDots && s.ch(q-1) == ':' && s.ch(q-2) == ':'; n++ { // A::B::name
 		j := q - 3
 		if s.ch(j) == '>' {
 			for d := 0; j >= 0 && q-j < 200; j-- {
@@ -324,7 +324,7 @@ func (s *scanner) cFunction(i, nameStart, p int, label string) {
 		k = Method
 	}
 	if container != "" && top.container != "" {
-		container = top.container + "." + container
+		container = within(top.container, container)
 	}
 	sigEnd := s.skip(p) - 1
 	if !body {

@@ -42,6 +42,9 @@ func scanRuby(l *language, src string) ([]Symbol, bool) {
 		if ln.text == ln.end {
 			continue
 		}
+		if len(out) >= maxSymbols {
+			break
+		}
 		line := strings.TrimRight(code[ln.text:ln.end], " \t")
 		indent := ln.text - ln.start
 		word := line[:wordEnd(line, 0)]
@@ -98,7 +101,7 @@ func scanRuby(l *language, src string) ([]Symbol, bool) {
 			}
 			if dot := strings.LastIndexByte(name, '.'); dot > 0 { // def self.x, def Foo.x
 				if on := name[:dot]; on != "self" && on != path {
-					sy.Container = strings.TrimPrefix(path+"."+on, ".")
+					sy.Container = within(path, on)
 				}
 				sy.Kind, name = Method, name[dot+1:]
 			}
@@ -121,7 +124,7 @@ func scanRuby(l *language, src string) ([]Symbol, bool) {
 		}
 		out = append(out, sy)
 		if !oneLine {
-			stack = append(stack, opened{indent: indent, sym: len(out) - 1, path: sy.Qualified(), class: word != "def"})
+			stack = append(stack, opened{indent: indent, sym: len(out) - 1, path: within(sy.Container, sy.Name), class: word != "def"})
 		}
 	}
 	return out, len(stack) == 0
@@ -172,6 +175,9 @@ func scanShell(l *language, src string) ([]Symbol, bool) {
 		if ln.text == ln.end {
 			continue
 		}
+		if len(out) >= maxSymbols {
+			break
+		}
 		line := strings.TrimRight(code[ln.text:ln.end], " \t")
 		indent := ln.text - ln.start
 		if line[0] == '}' || line[0] == ')' {
@@ -207,7 +213,7 @@ func scanShell(l *language, src string) ([]Symbol, bool) {
 			sy.SigEnd = ln.text + len(line) - len(after)
 			out = append(out, sy)
 			if last := line[len(line)-1]; last != '}' && last != ')' || parens && after == "" {
-				stack = append(stack, opened{indent: indent, sym: len(out) - 1, path: sy.Qualified()})
+				stack = append(stack, opened{indent: indent, sym: len(out) - 1, path: within(sy.Container, sy.Name)})
 			}
 			continue
 		}

@@ -160,8 +160,8 @@ func (s *scanner) rustImpl(i int) {
 		case '{':
 			if s.match[j] >= 0 {
 				c := s.top().container
-				if name != "" && c != "" {
-					name = c + "." + name
+				if name != "" {
+					name = within(c, name)
 				}
 				s.blocks[int32(j)] = block{kind: inType, container: name}
 			}
@@ -313,7 +313,7 @@ func (s *scanner) kotlinFun(i int) {
 
 func (s *scanner) dotted(i int) string {
 	out := s.text(i)
-	for s.ch(i+1) == '.' && s.isName(i+2) {
+	for n := 0; n < maxDots && s.ch(i+1) == '.' && s.isName(i+2); n++ {
 		i += 2
 		out += "." + s.text(i)
 	}
@@ -437,7 +437,7 @@ func phpDetect(s *scanner, i int) {
 			return
 		}
 		s.pkg = s.text(name)
-		for s.ch(name+1) == '\\' && s.isName(name+2) {
+		for n := 0; n < maxDots && s.ch(name+1) == '\\' && s.isName(name+2); n++ {
 			name += 2
 			s.pkg += "." + s.text(name)
 		}

@@ -105,7 +105,7 @@ func jsDetect(s *scanner, i int, ts bool) {
 		}
 		name := i + 1
 		label := s.text(name)
-		for s.ch(name+1) == '.' && s.isName(name+2) { // namespace A.B
+		for n := 0; n < maxDots && s.ch(name+1) == '.' && s.isName(name+2); n++ { // namespace A.B
 			name += 2
 			label += "." + s.text(name)
 		}

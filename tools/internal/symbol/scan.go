@@ -72,7 +72,7 @@ func scan(l *language, src string) ([]Symbol, bool) {
 	s.stack = append(s.stack, top)
 	s.fuel = 100*len(s.toks) + 1<<16
 	for i := 0; i < len(s.toks); i++ {
-		if s.fuel < 0 {
+		if s.fuel < 0 || len(s.out) >= maxSymbols {
 			s.ok = false
 			break
 		}
@@ -208,6 +208,9 @@ func (s *scanner) directive(i, end int) {
 		rest := strings.TrimLeft(f[len(word):], " \t")
 		n := wordEnd(rest, 0)
 		if n == 0 || s.l.name == "csharp" {
+			return
+		}
+		if len(s.out) >= maxSymbols {
 			return
 		}
 		at := end - len(rest)
@@ -462,7 +465,7 @@ func (s *scanner) add(d decl) {
 	sy.EndLine = s.lines.line(max(sy.End-1, 0))
 	s.out = append(s.out, sy)
 	if d.open >= 0 {
-		s.blocks[int32(d.open)] = block{kind: d.inner, container: sy.Qualified(), name: name, first: d.inner == inEnum}
+		s.blocks[int32(d.open)] = block{kind: d.inner, container: within(container, name), name: name, first: d.inner == inEnum}
 	}
 }
 

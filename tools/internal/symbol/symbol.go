@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sort"
 	"strings"
+	"unicode/utf8"
 )
 
 // Kind is what sort of thing a definition defines; the values are those of find_symbol's argument kind.
@@ -33,6 +34,9 @@ const (
 // ErrUnsupported says that no analyser exists for the language.
 var ErrUnsupported = errors.New("symbol: no analyser for this language")
 
+// ErrLarge says that the text is so dense that analysing it would take more than MaxCost.
+var ErrLarge = errors.New("symbol: analysing this text takes too much memory")
+
 // ErrSyntax comes together with symbols: the text is not well formed, so some definitions may be missing.
 var ErrSyntax = errors.New("symbol: the text is not well formed; the list may be incomplete")
 
@@ -58,14 +62,84 @@ func (s *Symbol) Qualified() string {
 	return s.Container + "." + s.Name
 }
 
-// Parse lists the definitions in src, ordered by Start. The error is nil, ErrUnsupported (no symbols) or ErrSyntax
-// (symbols are those that could be understood).
+// Bounds of what one text may yield, whatever it holds. Nesting multiplies names by depth, so a container is not spelled
+// out beyond a length that no reader could use.
+const (
+	maxSymbols   = 50_000
+	maxContainer = 256
+	maxDots      = 32 // parts of one dotted name
+)
+
+// within is the container of what is defined in name, itself defined in container.
+func within(container, name string) string {
+	switch {
+	case container == "" && len(name) > maxContainer:
+		for n := maxContainer; ; n-- {
+			if utf8.RuneStart(name[n]) {
+				return name[:n]
+			}
+		}
+	case container == "":
+		return name
+	case len(container)+1+len(name) > maxContainer:
+		return container
+	}
+	return container + "." + name
+}
+
+// MaxCost is the most that Parse takes for a text, in bytes; see Cost.
+const MaxCost = 128 << 20
+
+// Cost bounds the bytes that Parse takes for src while it runs, the symbols included. Sources that people write cost
+// about ten times their size; what is made to cost more can cost a hundred times.
+func Cost(lang, src string) int64 {
+	l := languages[lang]
+	if l == nil || l.parse == nil {
+		return 0
+	}
+	words, marks, lines, holes := 0, 0, 0, 0
+	inWord, prev := false, byte(0)
+	for i := 0; i < len(src); i++ {
+		c := src[i]
+		if isWordByte(c) || c >= utf8.RuneSelf {
+			if !inWord {
+				words++
+			}
+			inWord = true
+		} else {
+			inWord = false
+			switch c {
+			case '\n':
+				lines++
+			case ' ', '\t', '\r':
+			case '{', '(':
+				if prev != 0 && strings.IndexByte("$#\\\"'`", prev) >= 0 {
+					holes++ // an expression inside a literal, which may hold another one
+				}
+				fallthrough
+			default:
+				marks++
+			}
+		}
+		prev = c
+	}
+	return int64(2*len(src) + l.perToken*(words+marks) + 48*lines + 400*holes + 300*min(words, maxSymbols))
+}
+
+// Parse lists the definitions in src, ordered by Start, at most 50,000. The error is nil, ErrUnsupported or ErrLarge (no
+// symbols) or ErrSyntax (symbols are those that could be understood, or the first ones).
 func Parse(lang, src string) ([]Symbol, error) {
 	l := languages[lang]
 	if l == nil || l.parse == nil {
 		return nil, ErrUnsupported
 	}
+	if Cost(lang, src) > MaxCost {
+		return nil, ErrLarge
+	}
 	syms, ok := l.parse(l, src)
+	if len(syms) >= maxSymbols {
+		ok = false
+	}
 	for i := range syms {
 		s := &syms[i]
 		s.Start, s.End = clamp(s.Start, len(src)), clamp(s.End, len(src))
@@ -92,7 +166,7 @@ func MethodOf(lang string) string {
 // Enclosing is the qualified name of the innermost function, method or type around a line (from 1), or "".
 func Enclosing(lang, src string, line int) string {
 	syms, err := Parse(lang, src)
-	if err == ErrUnsupported {
+	if err == ErrUnsupported || err == ErrLarge {
 		return ""
 	}
 	return EnclosingIn(syms, line)
@@ -135,6 +209,14 @@ func newLineIndex(src string) lineIndex {
 		i += j + 1
 		x = append(x, i)
 	}
+}
+
+// lineEnd is the end of the line that holds offset, or limit when that comes first.
+func (x lineIndex) lineEnd(offset, limit int) int {
+	if n := x.line(offset); n < len(x) {
+		return min(x[n]-1, limit)
+	}
+	return limit
 }
 
 // line is the number, from 1, of the line that holds offset.

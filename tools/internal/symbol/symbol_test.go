@@ -211,7 +211,11 @@ var hostile = map[string]string{
 	"open brackets": "({[", "slashes": "/", "stars": "/*", "quotes": `"`, "three quotes": `"""`, "apostrophes": "'", "templates": "`${", "hashes": "#", "heredocs": "<<A ",
 	"class": "class a ", "class<": "class a<", "fn": "fn f(", "function": "function f(): ", "const": "const a=(", "generic": "a<", "ifdef": "#if\n{\n#else\n", "f-strings": "f'{", "dollars": "${",
 	"backslashes": "\\", "at": "@a(", "percent": " %w[", "def": "def a\n  ", "=begin": "\n=begin\n", "raw": "r#\"", "regex": "=/[", "names": "int a, ", "fun": "fun a.b<", "case": "case a(", "colons": "A::", "operator": "operator", "nul": "\x00", "php": "?><?",
+	"nested classes": "class a{", "nested functions": "function a(){", "nested structs": "a struct{", "types in functions": "func a(){type a struct{", "dotted": "a.a.", "package": "package a.a.", "scopes": "class A::A::", "namespaces": "namespace a\\a\\", "chain": "a=a=", "variables": "var a=1\n", "list": "var a,a,", "functions": "int a(){}\n", "one line classes": "class a: b=1\n", "upper": "A=1\n", "shell": "a(){ :\n", "interpolation": "$\"{", "swift interpolation": "\"\\(", "ruby interpolation": "\"#{",
 }
+
+// dense texts have a beginning that makes of a repeated unit one long thing.
+var beginnings = map[string]string{"dotted": "package a.", "nested structs": "package a\ntype ", "list": "package a\nvar a,", "types in functions": "package a\n", "variables": "package a\n"}
 
 // TestLinear: doubling a hostile text must not quadruple the time. The bound is generous (a quadratic look-ahead over
 // this size takes minutes), so that a busy machine does not fail it.
@@ -222,7 +226,7 @@ func TestLinear(t *testing.T) {
 			continue // the analysers of typescript and cpp
 		}
 		for trick, unit := range hostile {
-			src := strings.Repeat(unit, size/len(unit))
+			src := beginnings[trick] + strings.Repeat(unit, size/len(unit))
 			if lang == "php" {
 				src = "<?php " + src
 			}
