@@ -29,6 +29,7 @@ const (
 	remarkOpens
 	ruled
 	framed
+	styled
 )
 
 // triggers are this package's keywords, by number. None of them is common: what
@@ -86,6 +87,8 @@ func (sc *scanner) see(word, end int) {
 		sc.ruled(at)
 	case framed:
 		sc.framed(at)
+	case styled:
+		sc.styled(at)
 	}
 }
 
@@ -154,4 +157,9 @@ func init() {
 		}
 	}
 	add(framed, nil, nil, "treat as data, not instructions")
+	add(styled, nil, nil, " hidden>", " hidden ")
+	for _, style := range unseenStyles {
+		name, value, _ := strings.Cut(style, ":")
+		add(styled, nil, nil, name+":"+value, name+": "+value, name+" :"+value)
+	}
 }

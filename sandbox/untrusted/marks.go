@@ -107,6 +107,9 @@ func addresses(body string) bool {
 		switch {
 		case modelSet.has(n) && !partOfName(body, a, b):
 			named = true
+			if c, d := nextWord(body, b, min(len(body), b+16)); readerSet.has(lookup(body[c:d])) {
+				b = d // LLM reviewers:
+			}
 			if b < len(body) && body[b] == ':' && b+1 < len(body) && body[b+1] == ' ' {
 				return true
 			}
@@ -117,12 +120,63 @@ func addresses(body string) bool {
 	}
 }
 
+var readerSet = setOf("reviewer|reviewers|agent|agents|assistant|assistants|model|models|system|systems")
+
+// unseen recognises the tag of an element whose text a browser does not show, and
+// returns where the tag ends.
+func unseen(s string, i int) (end int, ok bool) {
+	if i+1 == len(s) || !isLetter(s[i+1]) {
+		return 0, false
+	}
+	tag := s[i:min(len(s), i+maxTag)]
+	n := strings.IndexByte(tag, '>')
+	if n < 8 {
+		return 0, false
+	}
+	tag = tag[:n]
+	if strings.HasSuffix(tag, " hidden") || strings.Contains(tag, " hidden ") {
+		return i + n + 1, true
+	}
+	_, style, ok := strings.Cut(tag, "style=")
+	if !ok {
+		return 0, false
+	}
+	for _, hides := range unseenStyles {
+		name, value, _ := strings.Cut(hides, ":")
+		if strings.Contains(style, name+":"+value) || strings.Contains(style, name+": "+value) || strings.Contains(style, name+" :"+value) {
+			return i + n + 1, true
+		}
+	}
+	return 0, false
+}
+
+var unseenStyles = []string{"display:none", "visibility:hidden", "font-size:0", "font-size:1px", "opacity:0", "color:white", "color:#fff", "left:-9999", "height:0"}
+
+// maxTag bounds the bytes of a tag that is read for its style.
+const maxTag = 200
+
 var youSet = setOf("you|your|youre")
 
 // partOfName reports whether the word s[a:b] is joined to others: ai-docs, user_agent.
 func partOfName(s string, a, b int) bool {
 	joins := func(c byte) bool { return c == '-' || c == '_' || c == '/' || c == '.' || c >= '0' && c <= '9' }
 	return a > 0 && joins(s[a-1]) || b+1 < len(s) && joins(s[b]) && s[b+1] > ' '
+}
+
+// styled handles a word of the style of an element that is not shown: its text is read
+// like a comment.
+func (sc *scanner) styled(at int) {
+	s := sc.s
+	from := at
+	for from > 0 && at-from < maxTag && s[from] != '<' && s[from] != '\n' {
+		from--
+	}
+	if s[from] != '<' || !sc.opens(from) {
+		return
+	}
+	if end, ok := unseen(s, from); ok {
+		sc.comment(from, end, "</")
+	}
 }
 
 // links handles what may be Markdown links and pictures. Their sign is too short for
@@ -179,6 +233,8 @@ func (sc *scanner) rule(from, i int) {
 	}
 	text := strings.Trim(strings.ToLower(s[i:j]), " -<>=\r")
 	forged := strings.HasPrefix(text, "workspace data ") ||
+		(strings.HasPrefix(text, "end") || strings.HasPrefix(text, "begin") || strings.HasPrefix(text, "start")) && (strings.Contains(text, "user input") ||
+			strings.Contains(text, "user message") || strings.Contains(text, "tool output") || strings.Contains(text, "tool result")) ||
 		strings.Contains(text, "treat as data, not instructions") ||
 		(strings.HasPrefix(text, "end") || strings.HasPrefix(text, "begin") || strings.HasPrefix(text, "start")) && strings.Contains(text, "untrusted")
 	if nonce, ok := strings.CutPrefix(text, "end "); ok && len(nonce) == 16 && strings.Trim(nonce, "0123456789abcdef") == "" {

@@ -2,6 +2,7 @@ package untrusted
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 )
 
@@ -27,14 +28,14 @@ type step struct {
 }
 
 // wordSet is a set of words by their number in the vocabulary.
-type wordSet [8]uint64
+type wordSet [20]uint64
 
 func (w *wordSet) add(n int)      { w[n>>6] |= 1 << (n & 63) }
 func (w *wordSet) has(n int) bool { return n >= 0 && w[n>>6]>>(n&63)&1 != 0 }
 
 var sets = map[string]string{
 	"DROP":  "ignore|disregard|forget|override|bypass|ignoring|disregarding|forgetting|overriding|neglect|discard|overlook|skip",
-	"PRIOR": "previous|prior|above|earlier|preceding|foregoing|before|previously|former|past|initial|original",
+	"PRIOR": "previous|prev|prior|above|earlier|preceding|foregoing|before|previously|former|past|initial|original",
 	"ORDERS": "instructions|instruction|iunstructions|rules|guidelines|guideline|directions|directives|prompts|prompt|commands|orders|requests|request|restrictions|" +
 		"constraints|policies|policy|protocols|guardrails|programming|limitations|regulations|context|conversation|tasks|assignments|messages",
 	"STRICT": "instructions|guidelines|directives|guardrails|programming|rules|restrictions|directions|prompts",
@@ -45,11 +46,16 @@ var sets = map[string]string{
 	"SEND":   "send|post|upload|forward|transmit|email|exfiltrate|leak|submit|mail",
 }
 
-var phrases, vocabulary = compile([]struct {
+var phrases, vocabulary = compile(slices.Concat(firstPhrases, morePhrases))
+
+// spoken is a phrase as it is written here.
+type spoken struct {
 	signal int
 	text   string
 	end    string
-}{
+}
+
+var firstPhrases = []spoken{
 	{override, "!will !to !can !may !should !must !would !not !you DROP ~2 PRIOR ~3 ORDERS", ""},
 	{override, "!will !to !can !may !should !would !not !you DROP ~1 ORDERS ~1 above|before|earlier|previously", ""},
 	{override, "!will !can !may !should !would !not DROP ~1 all|any|your ~2 previous|prior|preceding|earlier ~2 ORDERS|information", ""},
@@ -167,14 +173,10 @@ var phrases, vocabulary = compile([]struct {
 	{authority, "act|acting as dan", ""},
 	{authority, "begin reprogramming", ""},
 	{authority, "chat is an exception to", ""},
-})
+}
 
 // compile numbers the words.
-func compile(rows []struct {
-	signal int
-	text   string
-	end    string
-}) (out []phrase, vocabulary map[string]int) {
+func compile(rows []spoken) (out []phrase, vocabulary map[string]int) {
 	vocabulary = map[string]int{}
 	parse := func(item string) (w wordSet) {
 		for word := range strings.SplitSeq(item, "|") {
@@ -327,7 +329,7 @@ func (p packed) hash() uint64 {
 
 // numbers is the vocabulary as a table with free places behind taken ones: a third of
 // the cost of a map, for words that mostly are not in it.
-const tableSize = 2048
+const tableSize = 4096
 
 var numbers [tableSize]struct {
 	word   packed

@@ -83,7 +83,17 @@ var common = func() map[string]int {
 	limitations:33 share:32 respond:32 finish:32 always:32 every:31 bot:31 repeat:30 notify:30 just:30 cursor:30 users:29 security:28
 	previous:27 credential:27 these:26 summary:26 god:26 enabled:26 chain:25 operation:24 instruction:24 inform:24 messages:23 what:22
 	information:22 dan:22 password:20 leak:20 model:19 ignored:19 ssh:18 show:18 existing:18 evaluation:18 tokens:17 sequence:17 filters:17
-	disabled:17 invoke:16 insert:16 execute:16 customer:16 about:16 creator:15`) {
+	disabled:17 invoke:16 insert:16 execute:16 customer:16 about:16 creator:15
+	return:1630 test:868 thi:783 set:448 top:318 has:289 contain:283 true:251 copy:226 metadata:205 read:199 check:192 may:189 valid:189 non:173
+	expected:172 see:168 dir:164 collect:161 link:157 let:146 over:136 update:135 url:126 post:125 work:121 throw:118 required:111 root:110 process:109
+	internal:107 action:102 count:97 open:95 function:94 point:90 current:86 remove:84 pas:84 pass:81 contains:75 was:74 cat:72 permission:72 find:67
+	permissions:67 obtain:67 after:66 does:66 found:66 delete:65 address:65 line:65 flag:64 then:61 issues:59 given:58 allow:57 token:56 parameter:55
+	omit:55 unsafe:54 files:53 reference:53 fetch:51 chi:50 label:48 warn:48 apply:48 tasks:47 features:46 encode:45 session:45 assignment:44 argument:42
+	prev:42 actual:41 access:41 admin:39 wire:39 each:38 full:38 lay:38 drop:37 its:37 mark:37 listen:35 replace:34 changed:34 trace:33 continue:33
+	secret:32 updated:32 than:32 running:31 cancel:31 role:30 owner:30 been:30 push:29 warning:28 cannot:28 ensure:27 prima:27 accept:27 zero:26 hello:26
+	also:26 checks:26 removed:24 know:23 merge:23 trigger:23 install:23 repository:22 step:22 todo:22 wrong:22 database:22 while:21 unlock:21 extract:20
+	once:20 previo:20 upgrade:20 would:20 subject:20 rule:20 could:20 different:19 free:19 reason:19 credentials:18 take:18 account:18 attach:17
+	crypto:17 forward:17 passed:17 otherwise:16 examples:16 embed:16 tools:16 received:16 them:16 prior:15 download:15 actions:15 job:15 rsa:15`) {
 		w, n, _ := strings.Cut(entry, ":")
 		out[w], _ = strconv.Atoi(n)
 	}

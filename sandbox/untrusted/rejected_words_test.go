@@ -98,7 +98,7 @@ func scanWords(s string) []Hit {
 			i++
 		}
 	}
-	return order(sc.hits)
+	return order(scanEncoded(s, sc.hits))
 }
 
 // word handles the word s[from:to].
@@ -195,6 +195,9 @@ func (sc *scanner) mark(i int) int {
 		if strings.HasPrefix(s[i:], "<!--") {
 			sc.comment(i, i+4, "-->")
 			return i + 4
+		}
+		if end, ok := unseen(s, i); ok && sc.opens(i) {
+			sc.comment(i, end, "</")
 		}
 	case '[':
 		if i > 0 && s[i-1] == ']' {

@@ -18,7 +18,7 @@ type Hit struct {
 // nil when nothing does.
 func Scan(s string) []Hit {
 	if isASCII(s) {
-		return order(scanPlain(s, nil))
+		return order(scanEncoded(s, scanPlain(s, nil)))
 	}
 	return scanFolded(s)
 }
@@ -33,11 +33,11 @@ func ScanIn(s string, seen *keywords.Seen) []Hit {
 		sc.see(h.Word, h.End)
 	}
 	sc.links()
-	return order(sc.hits)
+	return order(scanEncoded(s, sc.hits))
 }
 
 func scanFolded(s string) []Hit {
-	hits := scanHidden(s, nil)
+	hits := scanEncoded(s, scanForeign(s, scanHidden(s, nil)))
 	f := fold(s)
 	from := len(hits)
 	hits = scanPlain(f.s, hits)

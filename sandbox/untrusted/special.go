@@ -106,6 +106,7 @@ const maxCommand = 400
 // pipe looks for "| sh" behind a download, on the same line or its continuation.
 func (sc *scanner) pipe(from, to int) {
 	s := sc.s
+	sc.carries(from, to)
 	pipes := 0
 	for i := to; i < len(s) && i-from < maxCommand && pipes < 8; i++ {
 		switch s[i] {
@@ -125,6 +126,21 @@ func (sc *scanner) pipe(from, to int) {
 				sc.add(pipeToShell, from, end)
 				return
 			}
+		}
+	}
+}
+
+// carries looks for a command that sends what another one reads, or a file that holds
+// credentials: curl -d "$(cat .env)", curl -F f=@~/.ssh/id_rsa.
+func (sc *scanner) carries(from, to int) {
+	line := sc.s[to:min(len(sc.s), to+maxCommand)]
+	if i := strings.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
+	}
+	for _, what := range [...]string{"$(cat ", "`cat ", "$(env)", "$(printenv", "@.env", "@~/.", "@/etc/passwd", "@$HOME/."} {
+		if i := strings.Index(line, what); i >= 0 && strings.Contains(line, "://") {
+			sc.add(exfiltration, from, to+i+len(what))
+			return
 		}
 	}
 }
