@@ -259,7 +259,7 @@ func (f *finder) hit(e *compiled, word, end int) {
 				continue
 			}
 			stop, ok := f.match(e.shapes[r], r, end)
-			if ok && (stop >= len(f.s) || !isAlnum(f.s[stop])) && !isFiller(f.s[end:stop]) &&
+			if ok && rightEdge(f.s, stop) && !isFiller(f.s[end:stop]) &&
 				(!row.random || isRandom(f.s[end:stop], 14)) {
 				f.add(at, stop, r)
 			}
@@ -306,6 +306,16 @@ func leftEdge(s string, at int) bool {
 		return true
 	}
 	return s[at-1] == 'm' && isColour(s[max(0, at-16):at-1])
+}
+
+// rightEdge reports whether a token may end before s[stop]: not in the middle of a
+// word, nor where the rest of one was replaced.
+func rightEdge(s string, stop int) bool {
+	if stop >= len(s) {
+		return true
+	}
+	c := s[stop]
+	return !isAlnum(c) && (c != openBracket[0] || !strings.HasPrefix(s[stop:], openBracket+"redacted "))
 }
 
 // isColour reports whether s ends in the numbers of a terminal's colour escape,

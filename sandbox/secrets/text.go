@@ -176,10 +176,11 @@ func Redact(t Text, sourced bool, r *Report) (clean string, changed bool) {
 // is about the very string that is about to leave, it is not read again.
 func RedactFound(t Text, found *Found, sourced bool, r *Report) (clean string, changed bool) {
 	clean = replace(t.Raw, t.Spans, r)
-	// Replacing cannot complete a credential: brackets end none and start none.
-	// It can bring the parts of a key block closer together, so look again until
-	// nothing is found; each round hides more, so this ends.
-	for {
+	// What is replaced is an edge to what stood beside it, and brings the parts of a key
+	// block closer together; so look again until nothing is found. Each round hides
+	// more, so this ends; a text made so that each round finds a little loses the lines
+	// in which that happens.
+	for round := 0; ; round++ {
 		spans := found.of(clean)
 		if spans == nil {
 			return clean, clean != t.Raw
@@ -187,8 +188,33 @@ func RedactFound(t Text, found *Found, sourced bool, r *Report) (clean string, c
 		if sourced && r != nil {
 			r.late += len(spans)
 		}
+		if round >= patience {
+			spans = wholeLines(clean, spans)
+		}
 		clean = replace(clean, spans, r)
 	}
+}
+
+// patience is after how many rounds Redact hides whole lines.
+const patience = 4
+
+// wholeLines widens spans to the lines that they touch.
+func wholeLines(s string, spans []Span) []Span {
+	var out []Span
+	for _, p := range spans {
+		p.Start = strings.LastIndexByte(s[:p.Start], '\n') + 1
+		if n := strings.IndexByte(s[p.End:], '\n'); n >= 0 {
+			p.End += n
+		} else {
+			p.End = len(s)
+		}
+		if n := len(out); n > 0 && p.Start <= out[n-1].End {
+			out[n-1].End = max(out[n-1].End, p.End)
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 func replace(s string, spans []Span, r *Report) string {
