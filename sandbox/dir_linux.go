@@ -214,8 +214,16 @@ func (d *Dir) OpenFile(name string) (*File, error) {
 	if err := d.check(name); err != nil {
 		return nil, err
 	}
-	var f *File
-	err := d.fd.use(func(dirfd int) error {
+	f, err := d.openRegular(name)
+	if err != nil {
+		return nil, d.refuse(name, err)
+	}
+	return f, nil
+}
+
+// openRegular is OpenFile without the denylist.
+func (d *Dir) openRegular(name string) (f *File, err error) {
+	err = d.fd.use(func(dirfd int) error {
 		m, err := lstatAt(dirfd, name)
 		if err != nil {
 			return err
@@ -231,10 +239,7 @@ func (d *Dir) OpenFile(name string) (*File, error) {
 		f, err = newFile(fd, &m)
 		return err
 	})
-	if err != nil {
-		return nil, d.refuse(name, err)
-	}
-	return f, nil
+	return f, err
 }
 
 // OpenListed opens a name that Entries has just given as a regular file. It does

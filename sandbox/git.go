@@ -224,12 +224,50 @@ func (g *GitDoor) Symref(rel string) string {
 	if err != nil {
 		return ""
 	}
-	line, _, _ := strings.Cut(string(b), "\n")
-	to, ok := strings.CutPrefix(line, "ref:")
+	return symref(b)
+}
+
+func symref(b []byte) string {
+	to, ok := strings.CutPrefix(string(b), "ref:")
 	if !ok {
 		return ""
 	}
+	to, _, _ = strings.Cut(strings.TrimLeft(to, " \t\r\n\v\f"), "\n")
 	return strings.TrimSpace(to)
+}
+
+// Symrefs gives, of the files names in the folder rel, what those point to that
+// hold the name of another ref; order is kept. Errors as for Stat; a file that has
+// gone is passed over.
+func (g *GitDoor) Symrefs(rel string, names []string) (targets []string, err error) {
+	d, err := g.folder(rel)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var buf [4096]byte
+	for _, name := range names {
+		if !singleName(name) {
+			continue
+		}
+		f, err := d.openRegular(name)
+		switch err {
+		case nil:
+		case errNotExist, errChanged:
+			continue
+		default:
+			return nil, gitError(err)
+		}
+		n, err := f.ReadAt(buf[:], 0)
+		_ = f.Close()
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if to := symref(buf[:n]); to != "" {
+			targets = append(targets, to)
+		}
+	}
+	return targets, nil
 }
 
 // Read reads a file of git's layout, at most max bytes of it. Errors as for

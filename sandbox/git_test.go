@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestGitDoor(t *testing.T) {
@@ -63,4 +64,67 @@ func TestLinkText(t *testing.T) {
 			t.Errorf("LinkText(%s): %v", name, err)
 		}
 	}
+}
+
+// TestGitDoorLooks: names of the work tree are looked at without following a
+// link, whatever the denylist says; refs are read for where they lead.
+func TestGitDoorLooks(t *testing.T) {
+	ws, _ := plant(t, "a/b/f = text", ".env = secret", "p |", "l => a", "out => ../OUT", "a/in => b", ".git/refs/heads/x = ref: refs/heads/y\n", ".git/refs/heads/id_rsa = ref:\t hooks/p \n", ".git/refs/heads/n = 0123\n", ".git/refs/heads/p |")
+	must(t, os.Chmod(filepath.Join(ws, "a/b/f"), 0o755))
+	eachDoor(t, func(t *testing.T, fallback bool) {
+		g, err := open(t, ws, fallback).GitDoor()
+		must(t, err)
+		defer g.Close()
+		for name, want := range map[string]Look{"a/b/f": {Kind: KindFile, Size: 4, Perm: 0o755}, ".env": {Kind: KindFile, Size: 6, Perm: 0o644}, "p": {Kind: KindOther}, "l": {Kind: KindSymlink, Size: 1}, "a/b": {Kind: KindDirectory}} {
+			l, err := g.Look(name)
+			if err != nil || l.Kind != want.Kind || want.Size > 0 && l.Size != want.Size || want.Perm > 0 && l.Perm != want.Perm || l.Modified.IsZero() || l.Changed.IsZero() {
+				t.Errorf("Look(%s) = %+v, %v", name, l, err)
+			}
+		}
+		for name, want := range map[string]error{
+			"l/b/f": ErrOutside, "out/s": ErrOutside, "a/in/f": ErrOutside, "../OUT/s": ErrOutside, "/etc/passwd": ErrOutside, "a//b": ErrOutside, "./p": ErrOutside, "a/..": ErrOutside, "": ErrOutside,
+			"none": fs.ErrNotExist, "none/x": fs.ErrNotExist, "a/b/f/x": fs.ErrNotExist, "a/b/none": fs.ErrNotExist,
+		} {
+			if l, err := g.Look(name); !errors.Is(err, want) {
+				t.Errorf("Look(%s) = %+v, %v; want %v", name, l, err, want)
+			}
+		}
+		to, err := g.Symrefs(".git/refs/heads", []string{"x", "id_rsa", "n", "none", "../../refs/heads/x"})
+		if err != nil || len(to) != 2 || to[0] != "refs/heads/y" || to[1] != "hooks/p" {
+			t.Errorf("%q, %v", to, err)
+		}
+		if _, err := g.Symrefs(".git/refs/heads", []string{"p"}); err == nil {
+			t.Error("a pipe is read")
+		}
+		if _, err := g.Symrefs("out", []string{"s"}); !errors.Is(err, ErrOutside) {
+			t.Errorf("a folder outside: %v", err)
+		}
+		mark := func(name string) Mark {
+			t.Helper()
+			m, err := g.Mark(name)
+			must(t, err)
+			return m
+		}
+		for _, name := range []string{"a", "a/b", "a/b/f", "."} {
+			before := mark(name)
+			if !before.Same(mark(name)) {
+				t.Errorf("%s has not changed", name)
+			}
+			for before.Young() > 0 {
+				<-time.After(before.Young())
+				before = mark(name)
+			}
+			full := filepath.Join(ws, name)
+			if name == "." {
+				must(t, os.Mkdir(filepath.Join(ws, "new"), 0o755))
+				must(t, os.Remove(filepath.Join(ws, "new")))
+			} else {
+				must(t, os.Rename(full, full+"2"))
+				must(t, os.Rename(full+"2", full))
+			}
+			if before.Same(mark(name)) {
+				t.Errorf("%s was renamed and back, and has the same mark", name)
+			}
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"mcp-devserver/sandbox"
@@ -57,9 +58,11 @@ func (r *Repo) checkFolder(ctx context.Context, dir, kind string, deep int) erro
 	default:
 		return r.git.ws.Refuse(sandbox.NotARepository, nil)
 	}
+	var files []string
 	for _, e := range entries {
 		switch e.Kind {
 		case sandbox.KindFile:
+			files = append(files, e.Name)
 		case sandbox.KindDirectory:
 			if deep > 0 {
 				if err := r.checkFolder(ctx, dir+"/"+e.Name, kind, deep-1); err != nil {
@@ -82,7 +85,34 @@ func (r *Repo) checkFolder(ctx context.Context, dir, kind string, deep int) erro
 			return r.git.ws.Refuse(sandbox.NotARepository, nil)
 		}
 	}
+	switch {
+	case strings.HasSuffix("/"+dir, "/refs") || strings.Contains("/"+dir, "/refs/"):
+		return r.checkSymrefs(dir, files)
+	case dir == r.gitDir || dir == r.common: // ORIG_HEAD and the like; HEAD has a check of its own
+		return r.checkSymrefs(dir, slices.DeleteFunc(files, func(name string) bool {
+			return name == "HEAD" || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-") != ""
+		}))
+	}
 	return nil
+}
+
+// checkSymrefs refuses refs that lead to a name which is not below refs, as
+// checkHead does: git reads every ref when it lists them.
+func (r *Repo) checkSymrefs(dir string, files []string) error {
+	targets, err := r.door.Symrefs(dir, files)
+	if err != nil {
+		return r.git.ws.Refuse(sandbox.NotARepository, nil)
+	}
+	for _, to := range targets {
+		if !belowRefs(to) {
+			return r.git.ws.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": 128})
+		}
+	}
+	return nil
+}
+
+func belowRefs(ref string) bool {
+	return strings.HasPrefix(ref, "refs/") && !strings.Contains("/"+ref+"/", "/../")
 }
 
 // maxSymrefs is how long a chain of refs git follows.
@@ -99,7 +129,7 @@ func (r *Repo) checkHead(dir, common string) error {
 		if to == "" {
 			return nil
 		}
-		if !strings.HasPrefix(to, "refs/") || strings.Contains("/"+to+"/", "/../") {
+		if !belowRefs(to) {
 			break
 		}
 		at = common + "/" + to
@@ -141,5 +171,10 @@ func (r *Repo) leadsAway(rev string) bool {
 	}
 	rel := r.gitDir + "/" + rev
 	_, _, err := r.door.Stat(rel)
-	return errors.Is(err, sandbox.ErrOutside) || r.door.Blocks(rel)
+	if errors.Is(err, sandbox.ErrOutside) || r.door.Blocks(rel) {
+		return true
+	}
+	// All that lies below refs has been looked at; this may not.
+	to := r.door.Symref(rel)
+	return to != "" && !belowRefs(to)
 }
