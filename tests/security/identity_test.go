@@ -111,7 +111,7 @@ func TestContentIsReturnedAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := serve(t, root)
-	for n := range 1500 {
+	for n := range 2200 {
 		disk := oddText(rnd)
 		name := fmt.Sprintf("f%d.txt", n)
 		if err := os.WriteFile(filepath.Join(root, name), []byte(disk), 0o644); err != nil {
