@@ -50,6 +50,7 @@ type probe struct {
 	faults []fault
 	skip   string
 	extra  []link
+	odd    bool // something wrong was sent over stdio
 }
 
 // fault is one thing that is wrong, with the exchange that shows it.
@@ -94,8 +95,15 @@ func (p *probe) startOn(l link, r request) *exchange {
 		e.pv = revision
 	}
 	e.patience = p.run.timeout
-	if c, ok := l.(*pipe); ok && !c.heard() {
-		e.patience = p.run.start
+	if c, ok := l.(*pipe); ok {
+		if !c.heard() {
+			e.patience = p.run.start
+		}
+		// What ends a process that was sent nonsense is judged there.
+		e.givenUp = c.provoked
+		if (r.why != "" || r.body != nil) && r.method != methodInitialize {
+			c.provoked, p.odd = true, true
+		}
 	}
 	if p.run.target.kind == Pipe && r.body != nil && !r.note {
 		e.due = p.run.timeout
@@ -237,6 +245,7 @@ func (p *probe) finish() {
 		over := e.ended || e.answered && p.run.target.kind == Pipe
 		e.mu.Unlock()
 		if !over {
+			e.givenUp = true
 			e.stop()
 		}
 	}

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -70,14 +71,14 @@ func messagesAreJSONRPC(p *probe) {
 }
 
 func idsComeBack(p *probe) {
-	for _, id := range []string{"0", "-5", `"0"`, `"5"`, "5", `""`, `"ünï"`, "9007199254740991"} {
+	for _, id := range []string{"0", "-5", `"0"`, `"5"`, "5", `""`, `"ünï"`, "9007199254740991", `"\" \\ / \n 😀"`, quote(strings.Repeat("long-", 60))} {
 		e := p.send(request{method: p.vehicle(), id: id})
-		m := e.response()
+		m, id := e.response(), clip(id, 40)
 		if m == nil {
 			p.failf(e, "id %s: %s instead of a response with this id", id, e.saw())
 			continue
 		}
-		if got := m.id(); key(got) != idKey(id) {
+		if got := m.id(); key(got) != idKey(e.id) {
 			p.failf(e, "id %s came back as %s", id, clip(got.json(), 40))
 		}
 	}
@@ -416,6 +417,9 @@ func oneResponseEach(p *probe) {
 				p.failf(e, "%s: a second response", of(e))
 			}
 		}
+		if unanswered(e) {
+			p.failf(e, "%s: %s instead of a response", of(e), e.saw())
+		}
 	}
 	lost := p.run.lost
 	if more, _ := p.run.link.strays(); len(more) > 0 {
@@ -442,10 +446,22 @@ func oneResponseEach(p *probe) {
 	}
 }
 
+// unanswered: a correct request whose answer can no longer come. What took too
+// long, or was too much, may have been an answer; an HTTP status of an error may
+// come from what stands before the server.
+func unanswered(e *exchange) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.request
+	odd := r.why != "" || r.body != nil || r.method == methodListen || e.givenUp || e.pv != revision
+	slow := errors.Is(e.err, errTimeout) || errors.Is(e.err, errTooLarge) || errors.Is(e.err, errFull)
+	return !odd && e.ended && len(e.got) == 0 && !slow && e.status < 400
+}
+
 func deepArguments(p *probe) {
 	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
 	t := p.listed()[0]
-	e := p.send(request{method: methodCall, name: t.name, params: `"name":` + quote(t.name) + `,"arguments":{"a":` + deep + `}`})
+	e := p.send(request{method: methodCall, name: t.name, params: `"name":` + quote(t.name) + `,"arguments":{"a":` + deep + `}`, why: "very deep arguments"})
 	if e.response() == nil && (p.run.target.kind != Web || e.status < 400) {
 		p.failf(e, "arguments nested 5000 deep: %s instead of an answer", e.saw())
 	}

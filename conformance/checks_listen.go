@@ -22,6 +22,7 @@ var listenChecks = []check{
 	{"C126", Must, everywhere, "basic/transports/streamable-http, Receiving Messages", "R-SUB-09", "progress and log messages do not travel on a subscription", nothingForeign, true},
 	{"C127", Must, everywhere, "basic/patterns/subscriptions, Multiple Concurrent Subscriptions", "R-SUB-06", "several subscriptions at once are told apart", severalSubscriptions, false},
 	{"C128", Must, Pipe, "basic/patterns/subscriptions, Cancellation", "R-SUB-08", "nothing is sent for a subscription that was cancelled", cancelledSubscription, false},
+	{"C174", Must, everywhere, "basic/patterns/subscriptions, Receiving Notifications", "R-SUB-04", "changes are announced on subscriptions only", changesSubscribed, true},
 	{"C129", Must, everywhere, "basic/patterns/subscriptions, Acknowledgment", "R-SUB-03", "the acknowledgment has its notifications member", acknowledgmentShape, false},
 }
 
@@ -73,6 +74,7 @@ func (p *probe) volley() (calls []*exchange) {
 }
 
 func (p *probe) cancel(e *exchange) {
+	e.givenUp = true
 	n := newExchange(&request{method: noteCancelled, note: true}, "", p.run.ledger)
 	n.sent = []byte(`{"jsonrpc":"2.0","method":"` + noteCancelled + `","params":{"requestId":` + e.id + `}}`)
 	if l, ok := p.link.(*pipe); ok {
@@ -251,6 +253,15 @@ func nothingUnasked(p *probe) {
 			return r.m.method() + " was not asked for"
 		}
 		return ""
+	})
+}
+
+func changesSubscribed(p *probe) {
+	p.every("message", isAny, func(r received) string {
+		if noteFilters[r.m.method()] == "" || r.e != nil && r.e.request.method == methodListen {
+			return ""
+		}
+		return of(r.e) + ": " + r.m.method()
 	})
 }
 

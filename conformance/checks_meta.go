@@ -25,6 +25,7 @@ var metaChecks = []check{
 func metaMissing(p *probe) {
 	p.modern()
 	p.refused(p.send(request{method: p.vehicle(), bare: true, why: "a request without params"}), "no params", codeParams)
+	p.refused(p.send(request{method: p.vehicle(), raw: "[]", why: "params that are an array"}), "params []", codeParams, codeRequest)
 	for _, meta := range []string{"[]", "null", "7"} {
 		p.refused(p.send(request{method: p.vehicle(), meta: meta, why: "_meta of another type"}), "_meta "+meta, codeParams, codeRequest)
 	}
@@ -37,6 +38,16 @@ func versionMissing(p *probe) {
 		e := p.send(request{method: p.vehicle(), meta: "{" + v + quote(keyCapabilities) + ":{}}", why: "no revision in _meta"})
 		p.refused(e, "a request without a revision", codeParams)
 	}
+	p.callRefused("{"+quote(keyCapabilities)+":{}}", "a call without a revision")
+}
+
+// callRefused sends a call that would succeed with a correct _meta.
+func (p *probe) callRefused(meta, what string) {
+	if t, args := p.quietCall(); t != nil {
+		r := callOf(t, args)
+		r.meta, r.why = meta, what
+		p.refused(p.send(r), what, codeParams)
+	}
 }
 
 func capabilitiesMissing(p *probe) {
@@ -44,6 +55,7 @@ func capabilitiesMissing(p *probe) {
 		e := p.send(request{method: p.vehicle(), meta: "{" + quote(keyVersion) + ":" + quote(revision) + c + "}", why: "no capabilities in _meta"})
 		p.refused(e, "a request without capabilities", codeParams)
 	}
+	p.callRefused("{"+quote(keyVersion)+":"+quote(revision)+"}", "a call without capabilities")
 }
 
 func metaStatus(p *probe) {

@@ -45,6 +45,7 @@ func exitsBusy(p *probe) {
 		p.skipf("the process cannot be watched")
 	}
 	e := p.startOn(l, callOf(t, args))
+	e.givenUp = true // it need not be answered any more
 	p.startOn(l, request{method: methodListen, params: `"notifications":{}`})
 	l.closeInput()
 	if !l.exits(p.run.timeout) {

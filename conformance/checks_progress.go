@@ -1,12 +1,17 @@
 package conformance
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 var progressChecks = []check{
 	{"C105", Must, everywhere, "server/utilities/logging, Per-request log level", "R-LOG-03", "no log message is sent to a request that did not ask", noLogUnasked, true},
 	{"C106", Must, everywhere, "server/utilities/logging, Capabilities", "R-LOG-02", "log messages are sent only if logging is declared", logDeclared, true},
 	{"C107", Should, everywhere, "server/utilities/logging, Error Handling", "R-LOG-05", "a log level that does not exist gets -32602", logLevelUnknown, false},
 	{"C108", Must, everywhere, "basic/index, _meta", "R-LOG-05", "a request with a log level is served", logLevelKnown, false},
+	{"C176", Should, everywhere, "server/utilities/logging, Per-request log level", "R-LOG-04", "log messages are at or above the level asked for", logAbove, true},
+	{"C177", Must, everywhere, "schema, LoggingMessageNotificationParams", "R-LOG-02", "a log message has a level that exists, and data", logShape, true},
 	{"C110", Must, everywhere, "basic/patterns/progress, Behavior Requirements", "R-PROG-02", "progress names the token of a running request, unchanged", progressToken, true},
 	{"C111", Must, everywhere, "basic/patterns/progress, Progress Flow", "R-PROG-03", "progress rises with each notification", progressRises, true},
 	{"C112", Must, everywhere, "basic/patterns/progress, Implementation Notes", "R-PROG-04", "no progress is sent after the response", progressEnds, true},
@@ -60,10 +65,39 @@ func logLevelKnown(p *probe) {
 	}
 }
 
+func logAbove(p *probe) {
+	p.provoke()
+	p.every("log message", isLog, func(r received) string {
+		if r.e == nil {
+			return "" // another check
+		}
+		v, err := parseValue(r.e.sent)
+		asked := slices.Index(logLevels, v.at("params", "_meta", keyLogLevel).str())
+		if given := slices.Index(logLevels, r.m.v.at("params", "level").str()); err == nil && given >= 0 && given < asked {
+			return of(r.e) + ": level " + logLevels[given] + ", asked for " + logLevels[asked]
+		}
+		return ""
+	})
+}
+
+func logShape(p *probe) {
+	p.provoke()
+	p.every("log message", isLog, func(r received) string {
+		params := r.m.v.at("params")
+		switch {
+		case !slices.Contains(logLevels, params.at("level").str()):
+			return of(r.e) + ": the level is " + clip(params.at("level").json(), 40)
+		case params.at("data") == nil:
+			return of(r.e) + ": no data"
+		}
+		return ""
+	})
+}
+
 func isProgress(r received) bool { return r.m.method() == noteProgress }
 
-// provoke calls tools with a token, once in a run: that is when a server may
-// send progress.
+// provoke calls tools with a token and with a log level, once in a run: that is
+// when a server may send progress and log messages.
 func (p *probe) provoke() {
 	if p.run.provoked {
 		return
@@ -77,6 +111,10 @@ func (p *probe) provoke() {
 		r := callOf(c.tool, c.args)
 		r.more = `"progressToken":` + token
 		p.send(r)
+		if i < 3 {
+			r.more = quote(keyLogLevel) + `:"error"`
+			p.send(r)
+		}
 	}
 }
 

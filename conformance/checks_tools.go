@@ -30,6 +30,7 @@ var toolChecks = []check{
 	{"C091", Must, everywhere, "server/tools, List Changed Notification", "R-TOOL-24", "list_changed is sent only if it was advertised", listChangedAdvertised, true},
 	{"C092", Must, everywhere, "basic/patterns/mrtr, Supported Requests", "R-TOOL-25", "input_required is returned only where it may be", inputRequiredWhere, true},
 	{"C093", Should, everywhere, "basic/patterns/mrtr, Server Requirements", "R-TOOL-26", "requestState that no server gave has no effect", foreignState, false},
+	{"C178", Must, everywhere, "schema, CallToolResult", "R-TOOL-10", "isError is a boolean", errorFlag, true},
 	{"C094", Must, everywhere, "basic/patterns/mrtr, Server Requirements", "R-MRTR-01", "an input_required result asks for something", inputRequiredShape, true},
 }
 
@@ -213,6 +214,15 @@ func contentBlocks(p *probe) {
 			if !ok {
 				return of(r.e) + ": the block " + clip(b.json(), 60)
 			}
+		}
+		return ""
+	})
+}
+
+func errorFlag(p *probe) {
+	p.every("result of a call", isOutcome, func(r received) string {
+		if f := r.m.v.at("result", "isError"); f != nil && !f.isBool() {
+			return of(r.e) + ": isError is " + clip(f.json(), 20)
 		}
 		return ""
 	})

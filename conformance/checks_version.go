@@ -54,6 +54,7 @@ func noMethodUnsupported(p *probe) {
 		{method: methodDiscover}, {method: methodList},
 		{method: methodListen, params: `"notifications":{}`},
 		{method: methodCall, params: `"name":"conformance_none","arguments":{}`, name: "conformance_none"},
+		p.anyCall(),
 	} {
 		r.version = foreign[0]
 		e := p.send(r)
@@ -85,7 +86,7 @@ func supportedAgrees(p *probe) {
 
 func versionsExact(p *probe) {
 	listed := p.run.survey.discover.result().at("supportedVersions").list()
-	for _, v := range []string{"2026-07-29", "2026-07-27", "2026-07-2", "2026-07-28-rc", "2027-01-01"} {
+	for _, v := range []string{"2026-07-29", "2026-07-27", "2026-07-2", "2026-07-28-rc", "2027-01-01", " 2026-07-28", "2026-07-28 "} {
 		if slices.ContainsFunc(listed, func(x *value) bool { return x.str() == v }) {
 			continue
 		}
@@ -187,6 +188,11 @@ func discoverShape(p *probe) {
 	if !capabilities.is('{') {
 		p.failf(e, "capabilities is %s", clip(capabilities.json(), 60))
 		return
+	}
+	for _, flag := range [][2]string{{"tools", "listChanged"}, {"prompts", "listChanged"}, {"resources", "listChanged"}, {"resources", "subscribe"}} {
+		if f := capabilities.at(flag[0], flag[1]); f != nil && !f.isBool() {
+			p.failf(e, "capabilities.%s.%s is %s", flag[0], flag[1], clip(f.json(), 40))
+		}
 	}
 	for _, name := range capabilities.names {
 		if c := capabilities.members[name]; !c.is('{') {

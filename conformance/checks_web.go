@@ -39,6 +39,7 @@ var webChecks = []check{
 	{"C170", Must, Web, "basic/transports/streamable-http, Cancellation", "R-HTTP-15", "a client that goes away leaves the server serving", disconnect, false},
 	{"C171", Should, Web, "basic/transports/streamable-http, HTTP+SSE Transport", "R-HTTP-37", "there is no transport of the first revision", noOldTransport, false},
 	{"C172", Should, Web, "basic/authorization, Token Handling", "R-AUTH-06", "a request without the token gets 401", tokenNeeded, false},
+	{"C175", Must, Web, "basic/transports/streamable-http, Value Encoding", "R-HTTP-30", "an annotated argument in Base64 is decoded before it is compared", paramEncoded, false},
 	{"C173", Should, Web, "basic/transports/streamable-http, Sending Messages", "R-HTTP-09", "a response or an array as a body gets an error status", bodyKinds, false},
 }
 
@@ -70,7 +71,7 @@ func originEverywhere(p *probe) {
 
 func originBlocksData(p *probe) {
 	p.result(p.ask(methodList, ""))
-	for _, origin := range []string{evil, "http://localhost.conformance-evil.example", "http://127.0.0.1.conformance-evil.example"} {
+	for _, origin := range []string{evil, "https://conformance-evil.example", "http://localhost.conformance-evil.example", "http://127.0.0.1.conformance-evil.example"} {
 		e := p.send(request{method: methodList, shape: withOrigin(origin), why: "a foreign Origin"})
 		if e.result() != nil {
 			p.failf(e, "tools/list is served to Origin %s", origin)
@@ -89,7 +90,7 @@ func noteAccepted(p *probe) {
 }
 
 func noteStatus(p *probe) {
-	for _, note := range []string{noteCancelled, "notifications/conformance"} {
+	for _, note := range []string{noteCancelled, "notifications/conformance", "notifications/initialized"} {
 		e := p.send(request{method: note, params: `"requestId":"conformance-unknown"`, note: true})
 		if e.status != 202 && e.status < 400 {
 			p.failf(e, "%s: %s", note, e.saw())
@@ -186,6 +187,8 @@ func versionHeaderDiffers(p *probe) {
 	p.refused(e, "header "+legacyRevision+", body "+revision, codeHeader)
 	e = p.send(request{method: methodDiscover, version: "v999.0.0", shape: with(headerVersion, revision), why: "another version in the body"})
 	p.refused(e, "header "+revision+", body v999.0.0", codeHeader)
+	e = p.send(request{method: methodDiscover, shape: with(headerVersion, revision+"-rc"), why: "a longer version in the header"})
+	p.refused(e, "header "+revision+"-rc, body "+revision, codeHeader)
 }
 
 func methodHeaderMissing(p *probe) {
@@ -226,6 +229,12 @@ func nameHeaderMissing(p *probe) {
 func nameHeaderDiffers(p *probe) {
 	e := p.shapedCall("another Mcp-Name", with(headerName, "conformance_other_name"))
 	p.refused(e, "another Mcp-Name", codeHeader)
+	e = p.shapedCall("another Mcp-Name, in Base64", with(headerName, encoded("conformance_other_name")))
+	p.refused(e, "another Mcp-Name, in Base64", codeHeader)
+	if name := p.anyCall().name; strings.ToUpper(name) != name {
+		e = p.shapedCall("Mcp-Name in capitals", with(headerName, strings.ToUpper(name)))
+		p.refused(e, "Mcp-Name in capitals", codeHeader)
+	}
 	e = p.send(request{method: methodCall, params: `"name":"` + noTool + `","arguments":{}`, name: noTool, shape: with(headerName, "conformance_other_name"), why: "another Mcp-Name of an unknown tool"})
 	p.refused(e, "another Mcp-Name of an unknown tool", codeHeader)
 }
@@ -293,6 +302,9 @@ func headerRefusal(p *probe) {
 		p.skipf("another Mcp-Method gets %s", e.saw())
 	}
 	p.status(e, "another Mcp-Method", 400)
+	if call := p.shapedCall("no Mcp-Name", without(headerName)); call.code() == codeHeader {
+		p.status(call, "no Mcp-Name", 400)
+	}
 	if id := e.response().id(); key(id) != `sheader-1` {
 		p.failf(e, "the refusal carries the id %s", clip(id.json(), 40))
 	}
@@ -311,6 +323,26 @@ func paramHeaders(p *probe) {
 		r = callOf(c.tool, c.args)
 		r.shape, r.why = with(name, "conformance-other"), "another "+name
 		p.refused(p.send(r), "another "+name, codeHeader)
+		return
+	}
+	p.skipf("no tool that can be called has an annotated argument")
+}
+
+func paramEncoded(p *probe) {
+	for _, c := range p.run.survey.calls {
+		fields := mirrored(c.tool, c.args)
+		if len(fields) == 0 || c.e.result() == nil {
+			continue
+		}
+		f := fields[0]
+		if strings.HasPrefix(f.value, encodedPrefix) {
+			p.skipf("the annotated argument can be written in Base64 only")
+		}
+		r := callOf(c.tool, c.args)
+		r.shape, r.why = with(f.name, encoded(f.value)), f.name+" in Base64"
+		if e := p.send(r); e.result() == nil {
+			p.failf(e, "%s in Base64: %s, and as it is a result", f.name, e.saw())
+		}
 		return
 	}
 	p.skipf("no tool that can be called has an annotated argument")

@@ -33,6 +33,7 @@ type exchange struct {
 	fields  []field
 	pv      string // the revision that the message names
 
+	givenUp  bool // the client takes no interest in the answer any more
 	ledger   *ledger
 	patience time.Duration // for its answer
 	due      time.Duration // of a message without an id that has to be answered: for that answer

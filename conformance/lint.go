@@ -10,7 +10,7 @@ var schemaTypes = []string{"object", "array", "string", "number", "integer", "bo
 
 // keywordKinds are the JSON types that 2020-12 gives to the values of its
 // keywords: s a schema, S an array of them, m an object of them, t a type, n a
-// number, i a count, a strings, " a string, b a boolean, [ an array.
+// number, i a count, a strings that differ, " a string, b a boolean, [ an array.
 var keywordKinds = map[string]byte{
 	"$ref": '"', "$id": '"', "$schema": '"', "$anchor": '"', "$comment": '"', "$defs": 'm', "title": '"', "description": '"', "format": '"', "pattern": '"',
 	"type": 't', "enum": '[', "required": 'a', "properties": 'm', "patternProperties": 'm', "dependentSchemas": 'm',
@@ -94,7 +94,12 @@ func (l *linter) keyword(name string, v *value, at string) {
 		n, whole := v.integer()
 		ok = whole && n >= 0
 	case 'a':
-		ok = v.is('[') && !slices.ContainsFunc(v.items, func(n *value) bool { return !n.is('"') })
+		seen := map[string]bool{}
+		ok = v.is('[') && !slices.ContainsFunc(v.items, func(n *value) bool {
+			again := seen[n.str()]
+			seen[n.str()] = true
+			return !n.is('"') || again
+		})
 	case '"':
 		ok = v.is('"')
 	case 'b':

@@ -79,6 +79,7 @@ type request struct {
 	more    string // further members of the standard _meta
 	version string // of _meta and header; the revision of this package
 	bare    bool   // no _meta at all
+	raw     string // JSON in place of params
 	// body replaces the whole message. kind says how its answer is found.
 	body []byte
 	note bool // a notification: no answer is expected
@@ -126,7 +127,9 @@ func (r *request) encode(id string) []byte {
 	if r.params != "" {
 		params = append(params, r.params)
 	}
-	if len(params) > 0 {
+	if r.raw != "" {
+		b.WriteString(`,"params":` + r.raw)
+	} else if len(params) > 0 {
 		b.WriteString(`,"params":{` + strings.Join(params, ",") + `}`)
 	}
 	b.WriteString("}")

@@ -42,13 +42,14 @@ func settle(roundTrip time.Duration) time.Duration {
 
 // pipe is a link over the streams of a process.
 type pipe struct {
-	p     *Process
-	book  *ledger
-	queue chan []byte   // to stdin, in order
-	gone  chan struct{} // closed when stdout has ended
-	dead  chan struct{} // closed when the process has ended
-	quit  chan struct{} // closed by close
-	once  sync.Once
+	p        *Process
+	book     *ledger
+	provoked bool          // something wrong was sent, on purpose
+	queue    chan []byte   // to stdin, in order
+	gone     chan struct{} // closed when stdout has ended
+	dead     chan struct{} // closed when the process has ended
+	quit     chan struct{} // closed by close
+	once     sync.Once
 
 	mu       sync.Mutex
 	byID     map[string]*exchange

@@ -236,6 +236,9 @@ func (r *run) judge(c *check) (res Result) {
 		c.run(p)
 	}()
 	p.finish()
+	if p.odd {
+		r.recover()
+	}
 	res.Took = time.Since(began)
 	switch {
 	case len(p.faults) > 0:
@@ -253,6 +256,19 @@ func (r *run) judge(c *check) (res Result) {
 		res.Faults = append(res.Faults, f.text)
 	}
 	return res
+}
+
+// recover makes sure that the next check does not get a process that is about to
+// end, or has fallen silent, because of what this one sent.
+func (r *run) recover() {
+	if !r.link.alive() {
+		return
+	}
+	p := r.probe(&check{id: "recovery", on: Pipe})
+	if e := p.ask(methodDiscover, ""); e.response() == nil {
+		r.link.close()
+	}
+	r.seen = r.seen[:len(r.seen)-1]
 }
 
 // survey is what every run looks at first, so that checks know what the server

@@ -1,6 +1,7 @@
 package mutation
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -194,7 +195,13 @@ var rich = []tamper{paging, extraTools, progress, asText, traced, annotated}
 // checksParam is what a server with an annotated argument has to do over HTTP.
 var checksParam = webbed{request: func(f *flow) {
 	pattern, ok := sub(f.m.params(), "arguments")["pattern"].(string)
-	if f.m.method == "tools/call" && f.m.tool() == "search_code" && ok && f.r.Header.Get("Mcp-Param-Pattern") != pattern {
+	sent := f.r.Header.Get("Mcp-Param-Pattern")
+	if s, marked := strings.CutPrefix(sent, "=?base64?"); marked {
+		if b, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(s, "?=")); err == nil {
+			sent = string(b)
+		}
+	}
+	if f.m.method == "tools/call" && f.m.tool() == "search_code" && ok && sent != pattern {
 		f.refuse(400, -32020)
 	}
 }}

@@ -24,6 +24,16 @@ var baseMutants = []mutant{
 			v["id"] = asString(v["id"])
 		}
 	})},
+	{name: "long ids are cut", red: ids("C003"), t: each(func(_ *session, _ *message, v obj) {
+		if s, ok := v["id"].(string); ok && len(s) > 64 {
+			v["id"] = s[:64]
+		}
+	})},
+	{name: "line breaks in ids are lost", red: ids("C003"), t: each(func(_ *session, _ *message, v obj) {
+		if s, ok := v["id"].(string); ok {
+			v["id"] = strings.ReplaceAll(s, "\n", "")
+		}
+	})},
 	{name: "negative ids lose their sign", red: ids("C003"), t: each(func(_ *session, m *message, v obj) {
 		if s, ok := asString(v["id"]).(string); ok && m.id != nil && strings.HasPrefix(s, "-") {
 			v["id"] = 5
@@ -134,6 +144,9 @@ var baseMutants = []mutant{
 		return []obj{failure(m.id, -32603)}
 	})},
 	{name: "one request of many is lost", red: ids("C032"), t: replace(func(_ *session, m *message) bool { return asString(m.id) == "once-5" }, silent)},
+	{name: "one tool is not answered", red: ids("C032"), t: replace(func(_ *session, m *message) bool {
+		return m.tool() == "list_directory" && m.meta()["progressToken"] == nil && m.params()["requestState"] == nil
+	}, silent)},
 	{name: "deep arguments are not answered", red: ids("C033"), t: replace(func(_ *session, m *message) bool { return bytes.Contains(m.raw, []byte("[[[[[[[[")) }, silent)},
 }
 
@@ -200,6 +213,21 @@ var stateMutants = []mutant{
 			m.v["params"] = obj{"_meta": obj{keyVersion: "2026-07-28", keyCapabilities: obj{}}}
 		}
 	})},
+	{name: "params may be an array", red: ids("C040"), t: incoming(func(_ *session, m *message) {
+		if _, ok := m.v["params"].([]any); ok && m.method != "" {
+			m.v["params"] = obj{"_meta": obj{keyVersion: "2026-07-28", keyCapabilities: obj{}}}
+		}
+	})},
+	{name: "a call needs no capabilities", red: ids("C042"), t: incoming(func(_ *session, m *message) {
+		if meta := m.meta(); m.method == "tools/call" && meta[keyVersion] == "2026-07-28" && meta[keyCapabilities] == nil {
+			meta[keyCapabilities] = obj{}
+		}
+	})},
+	{name: "a call needs no revision", red: ids("C041"), t: incoming(func(_ *session, m *message) {
+		if meta := m.meta(); m.method == "tools/call" && meta[keyCapabilities] != nil && meta[keyVersion] == nil {
+			meta[keyVersion] = "2026-07-28"
+		}
+	})},
 	{name: "the revision may be missing", red: ids("C041"), t: incoming(func(_ *session, m *message) {
 		if meta := m.meta(); meta[keyCapabilities] != nil && meta[keyVersion] == nil {
 			meta[keyVersion] = "2026-07-28"
@@ -234,7 +262,7 @@ var stateMutants = []mutant{
 	{name: "a key under a reserved prefix", red: ids("C050"), t: metaKey("dev.mcp/timing")},
 	{name: "a traceparent of another form", red: ids("C051"), t: onResult(func(_ *message, r obj) { sub(r, "_meta")["traceparent"] = "4bf92f3577b34da6" }, "server/discover")},
 	{name: "a malformed traceparent is refused", red: ids("C052"), t: replace(func(_ *session, m *message) bool { return m.meta()["traceparent"] == "garbage" }, refusing(-32602))},
-	{name: "a foreign extension is not answered", red: ids("C054"), t: replace(foreignExtension, silent)},
+	{name: "a foreign extension is not answered", red: ids("C054"), also: ids("C032"), t: replace(foreignExtension, silent)},
 	{name: "a foreign extension is taken up", red: ids("C054"), also: ids("C005"), t: replace(foreignExtension, func(m *message) []obj {
 		return []obj{success(m.id, obj{"resultType": "task", "ttlMs": 0, "cacheScope": "public"})}
 	})},
@@ -247,6 +275,12 @@ var stateMutants = []mutant{
 	{name: "versions are compared by prefix", red: ids("C059"), t: anyVersion(func(v string) bool {
 		return strings.HasPrefix(v, "2026-07-28") || strings.HasPrefix("2026-07-28", v)
 	})},
+	{name: "versions are trimmed", red: ids("C059"), t: anyVersion(func(v string) bool { return strings.TrimSpace(v) == "2026-07-28" })},
+	{name: "a tool that exists runs in any version", red: ids("C057"), t: incoming(func(_ *session, m *message) {
+		if m.method == "tools/call" && slices.Contains(own, m.tool()) && m.meta()[keyVersion] != nil {
+			m.meta()[keyVersion] = "2026-07-28"
+		}
+	})},
 	{name: "a legacy initialize is not answered", red: ids("C060"), t: replace(legacy, silent)},
 	{name: "a legacy initialize is accepted for this revision", red: ids("C060"), t: replace(legacy, func(m *message) []obj {
 		return []obj{success(m.id, obj{"resultType": "complete", "protocolVersion": "2026-07-28", "capabilities": obj{}})}
@@ -256,6 +290,7 @@ var stateMutants = []mutant{
 	{name: "initialize is always about versions", red: ids("C063"), also: ids("C029"), t: code(-32601, -32022, "initialize")},
 	{name: "an extension without a prefix", red: ids("C064"), base: append([]tamper{extended}, rich...), t: capability("extensions", obj{"tasks": obj{}})},
 	{name: "a capability is true", red: ids("C065"), t: capability("tools", true)},
+	{name: "listChanged is a string", red: ids("C065"), t: onResult(func(_ *message, r obj) { sub(r, "capabilities", "tools")["listChanged"] = "no" }, "server/discover")},
 	{name: "versions are numbers", red: ids("C065"), t: onResult(func(_ *message, r obj) { r["supportedVersions"] = []any{"2026-07-28", 20251125} }, "server/discover")},
 	{name: "a version is listed and not served", red: ids("C066"), t: onResult(func(_ *message, r obj) { r["supportedVersions"] = []any{"2026-07-28", "2027-06-01"} }, "server/discover")},
 	{name: "the version served is not listed", red: ids("C066"), also: ids("C058"), t: onResult(func(_ *message, r obj) { r["supportedVersions"] = []any{"2025-11-25"} }, "server/discover")},

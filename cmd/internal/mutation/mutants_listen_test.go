@@ -87,6 +87,9 @@ var listenMutants = []mutant{
 		}
 		return replies
 	}}},
+	{name: "a change is announced on the answer to a call", red: ids("C174"), base: append([]tamper{changing}, rich...), t: preceding("tools/call", func(*message) []obj {
+		return []obj{note("notifications/tools/list_changed", obj{})}
+	})},
 	{name: "the acknowledgment says nothing", red: ids("C129"), t: each(func(_ *session, _ *message, v obj) {
 		if p, ok := v["params"].(obj); ok && v["method"] != nil {
 			delete(p, "notifications")

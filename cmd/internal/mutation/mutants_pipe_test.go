@@ -75,6 +75,9 @@ var pipeMutants = []mutant{
 		}
 		return same(m)
 	})}},
+	{name: "a call ends the process", kind: overPipes, red: ids("C032"), p: piped{out: textToo, dies: func(line string) bool {
+		return strings.Contains(line, `"list_directory"`) && !strings.Contains(line, `progressToken`)
+	}}},
 	{name: "a farewell on stdout", kind: overPipes, red: ids("C136"), also: ids("C130"), p: piped{out: textToo, last: "bye\n"}},
 	{name: "a cancelled subscription goes on", kind: overPipes, red: ids("C128"), p: piped{
 		in: func(s *session, line string) []string {

@@ -26,6 +26,7 @@ var toolMutants = []mutant{
 	}, "tools/list")},
 	{name: "an unknown type in a schema", red: ids("C076"), t: named("git_log", func(t obj) { sub(t, "inputSchema", "properties")["extra"] = obj{"type": "int"} })},
 	{name: "required is a string", red: ids("C076"), t: named("git_log", func(t obj) { sub(t, "inputSchema")["required"] = "path" })},
+	{name: "an argument is required twice", red: ids("C076"), t: named("git_log", func(t obj) { sub(t, "inputSchema")["required"] = []any{"a", "a"} })},
 	{name: "a reference leads nowhere", red: ids("C076"), t: named("git_log", func(t obj) {
 		sub(t, "inputSchema", "properties")["extra"] = obj{"$ref": "#/$defs/none"}
 	})},
@@ -74,7 +75,7 @@ var toolMutants = []mutant{
 		}
 	})},
 	{name: "arguments are not judged", red: ids("C087"), t: tamper{after: func(_ *session, m *message, replies []obj) []obj {
-		if _, ok := m.params()["arguments"].(obj); ok && m.method == "tools/call" && slices.Contains(own, m.tool()) && m.version() == "2026-07-28" {
+		if _, ok := m.params()["arguments"].(obj); ok && m.method == "tools/call" && slices.Contains(own, m.tool()) && m.version() == "2026-07-28" && m.meta()[keyCapabilities] != nil {
 			for i, v := range replies {
 				if number(errorOf(v)["code"]) == -32602 {
 					replies[i] = success(m.id, obj{"resultType": "complete", "content": []any{}})
@@ -96,7 +97,12 @@ var toolMutants = []mutant{
 	{name: "a resource is embedded", red: ids("C090"), t: resultOfTool("read_file", func(r obj) {
 		r["content"] = append(r["content"].([]any), obj{"type": "resource", "resource": obj{"uri": "file:///a", "text": "a"}})
 	})},
-	{name: "list_changed without the capability", red: ids("C091"), t: preceding("tools/call", func(*message) []obj {
+	{name: "isError is a string", red: ids("C178"), t: onResult(func(_ *message, r obj) {
+		if r["isError"] == true {
+			r["isError"] = "true"
+		}
+	}, "tools/call")},
+	{name: "list_changed without the capability", red: ids("C091"), also: ids("C174"), t: preceding("tools/call", func(*message) []obj {
 		return []obj{note("notifications/tools/list_changed", obj{})}
 	})},
 	{name: "tools/list asks for input", red: ids("C092"), t: onResult(func(_ *message, r obj) { r["resultType"], r["requestState"] = "input_required", "x" }, "tools/list")},
@@ -159,6 +165,9 @@ var toolMutants = []mutant{
 		}
 		return replies
 	}}},
+	{name: "log messages below the level", red: ids("C176"), base: append([]tamper{capability("logging", obj{})}, rich...), t: logging(obj{"level": "debug", "data": "x"})},
+	{name: "log messages without a level", red: ids("C177"), base: append([]tamper{capability("logging", obj{})}, rich...), t: logging(obj{"data": "x"})},
+	{name: "log messages without data", red: ids("C177"), base: append([]tamper{capability("logging", obj{})}, rich...), t: logging(obj{"level": "error"})},
 	{name: "any log level will do", red: ids("C107"), t: incoming(func(_ *session, m *message) {
 		if l := m.meta()[keyLevel]; l != nil {
 			m.meta()[keyLevel] = "debug"
@@ -194,7 +203,17 @@ func unknownTool(_ *session, m *message) bool {
 }
 
 func logged(*message) []obj {
-	return []obj{note("notifications/message", obj{"level": "info", "data": "x"})}
+	return []obj{note("notifications/message", obj{"level": "emergency", "data": "x"})}
+}
+
+// logging sends a log message to calls that ask for errors.
+func logging(params obj) tamper {
+	return preceding("tools/call", func(m *message) []obj {
+		if m.meta()[keyLevel] != "error" {
+			return nil
+		}
+		return []obj{note("notifications/message", params)}
+	})
 }
 
 func tokens(f func(any) any) tamper {

@@ -166,6 +166,45 @@ var webMutants = []mutant{
 			f.refuse(400, -32020)
 		}
 	})),
+	web1("Mcp-Name is compared without case", "C156", "", onRequest(func(f *flow) {
+		if strings.EqualFold(f.r.Header.Get("Mcp-Name"), f.m.tool()) {
+			f.r.Header.Set("Mcp-Name", f.m.tool())
+		}
+	})),
+	web1("Base64 is decoded and not compared", "C156", "", onRequest(func(f *flow) {
+		if v := f.r.Header.Get("Mcp-Name"); strings.HasPrefix(v, "=?base64?Y29uZm9ybWFuY2") {
+			f.r.Header.Set("Mcp-Name", f.m.tool())
+		}
+	})),
+	web1("the version header is compared by prefix", "C151", "", onRequest(func(f *flow) {
+		if v := f.r.Header.Get("Mcp-Protocol-Version"); strings.HasPrefix(v, "2026-07-28") {
+			f.r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+		}
+	})),
+	web1("HTTP 200 for a call without its header", "C162", "", onResponse(func(f *flow) {
+		for _, v := range f.replies {
+			if number(errorOf(v)["code"]) == -32020 && f.m.method == "tools/call" {
+				f.status = 200
+			}
+		}
+	})),
+	web1("a stream of one tool ends without a response", "C032", "", onResponse(func(f *flow) {
+		if f.m.tool() == "list_directory" && f.status == 200 && f.m.meta()["progressToken"] == nil {
+			f.replies, f.text = nil, ":\n\n"
+			f.header = http.Header{"Content-Type": {"text/event-stream"}, "X-Accel-Buffering": {"no"}}
+		}
+	})),
+	web1("Mcp-Param in Base64 is not decoded", "C175", "", onRequest(func(f *flow) {
+		if strings.HasPrefix(f.r.Header.Get("Mcp-Param-Pattern"), "=?base64?") {
+			f.refuse(400, -32020)
+		}
+	})),
+	web1("an https Origin is not looked at", "C143", "", originDropped(func(f *flow) bool { return strings.HasPrefix(f.r.Header.Get("Origin"), "https://") })),
+	web1("HTTP 200 for notifications/initialized", "C145", "", onResponse(func(f *flow) {
+		if f.m.method == "notifications/initialized" {
+			f.status = 200
+		}
+	})),
 	web1("HTTP 200 for headers that differ", "C162", "", onResponse(func(f *flow) {
 		if f.m.id == "header-1" {
 			f.status = 200

@@ -163,6 +163,7 @@ func TestStandsConform(t *testing.T) {
 		"plain in process":  local(t, set.app, []tamper{asText}),
 		"rich in process":   local(t, set.app, rich),
 		"with an extension": local(t, set.app, append([]tamper{extended}, rich...)),
+		"with log messages": local(t, set.app, append([]tamper{logging(obj{"level": "error", "data": nil}), capability("logging", obj{})}, rich...)),
 		"with changes":      local(t, set.app, append([]tamper{changing}, rich...)),
 		"over HTTP":         web(t, set.address, rich, []webbed{checksToken, checksParam}, conformance.HTTPOptions{Token: secret}),
 		"over pipes":        pipes(t, piped{out: textToo}),

@@ -239,6 +239,8 @@ type piped struct {
 	first  string // written to stdout before anything else
 	last   string
 	stderr string
+	// dies says that the process ends at once when it reads a line.
+	dies func(line string) bool
 	// stays says that the process outlives its input.
 	stays func(s *session) bool
 }
@@ -264,8 +266,20 @@ func start(a *app.App, s *session, p piped) *conformance.Process {
 	stdout, out := io.Pipe()
 	stderr, errs := io.Pipe()
 	ended := make(chan struct{})
+	end := func() {
+		kill()
+		for _, c := range []io.Closer{stdin, toServer, fromServer, stdout, stderr} {
+			c.Close()
+		}
+	}
 	go func() { // the way in
-		lines(stdin, func(line string) { forward(s, p.in, line, fromProxy) })
+		lines(stdin, func(line string) {
+			if p.dies != nil && p.dies(line) {
+				end()
+				return
+			}
+			forward(s, p.in, line, fromProxy)
+		})
 		fromProxy.Close()
 	}()
 	go func() {
@@ -291,12 +305,6 @@ func start(a *app.App, s *session, p piped) *conformance.Process {
 		close(ended)
 	}()
 	go io.WriteString(errs, "listening\n"+p.stderr)
-	end := func() {
-		kill()
-		for _, c := range []io.Closer{stdin, toServer, fromServer, stdout, stderr} {
-			c.Close()
-		}
-	}
 	return &conformance.Process{Stdin: toProxy, Stdout: stdout, Stderr: stderr, Wait: func() error { <-ended; kill(); return nil }, Kill: end}
 }
 
