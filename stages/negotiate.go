@@ -28,6 +28,7 @@ type params struct {
 	inputResponses []byte
 	requestState   []byte
 	version        []byte // of the handshake of earlier revisions
+	client         []byte // the same
 }
 
 func readParams(raw []byte) (p params) {
@@ -49,6 +50,8 @@ func readParams(raw []byte) (p params) {
 			p.requestState = value
 		case "protocolVersion":
 			p.version = value
+		case "clientInfo":
+			p.client = value
 		}
 		return nil
 	})
@@ -73,6 +76,9 @@ func (negotiate) Do(_ context.Context, _ *pipeline.Exchange, in Parsed) (Spoken,
 	capable := wire.Kind(s.Meta.Capabilities) == '{'
 	if s.Method == wire.MethodInitialize && (version != wire.Revision || !capable) {
 		in.rec.report.Legacy = true
+		if s.Meta.Client == "" {
+			in.rec.report.Client = wire.ClientName(s.Params.client)
+		}
 		asked, _ := wire.String(s.Params.version)
 		return s, unsupported(asked, wire.InitializeMessage)
 	}

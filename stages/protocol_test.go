@@ -232,14 +232,20 @@ func TestVectors(t *testing.T) {
 // The legacy message is one line that names the revision, and such a refusal is reported so that it can be logged.
 func TestLegacyIsReported(t *testing.T) {
 	s := start(t)
-	r := s.call(pipeline.Inbound{Raw: []byte(legacy)})
+	const named = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"old-editor","version":"1"}}}`
+	r := s.call(pipeline.Inbound{Raw: []byte(named)})
 	if r.msg != wire.InitializeMessage || !strings.Contains(r.msg, wire.Revision) {
 		t.Error(r.msg)
 	}
-	for _, rep := range s.seen() {
-		if !rep.Legacy || rep.Fault != "unsupported_version" || rep.Method != "initialize" {
-			t.Errorf("%+v", rep)
-		}
+	if err := s.Line().Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen := s.seen()
+	if len(seen) != 1 {
+		t.Fatalf("%d reports", len(seen))
+	}
+	if rep := seen[0]; !rep.Legacy || rep.Fault != "unsupported_version" || rep.Method != "initialize" || rep.Client != "old-editor" {
+		t.Errorf("%+v", rep)
 	}
 }
 

@@ -72,7 +72,7 @@ func DecodeMeta(raw []byte) (m Meta, ok bool) {
 			m.Capabilities = value
 			m.Extensions = extensions(value)
 		case KeyClientInfo:
-			m.Client = clientName(value)
+			m.Client = ClientName(value)
 		case KeyLogLevel:
 			m.LogLevel = value
 		case KeyProgressToken:
@@ -112,8 +112,8 @@ func extensions(capabilities []byte) (any bool) {
 	return any
 }
 
-// clientName returns the name in clientInfo if it may stand in a log line.
-func clientName(raw []byte) (name string) {
+// ClientName returns the name in clientInfo if it may stand in a log line.
+func ClientName(raw []byte) (name string) {
 	_, _ = Members(raw, func(n, value []byte) error {
 		if string(n) != "name" {
 			return nil

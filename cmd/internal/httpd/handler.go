@@ -24,8 +24,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, badOrigin)
 		return
 	}
-	// The bytes that the client sent, not a path that was decoded or cleaned: exactly one spelling is ours.
-	path, _, _ := strings.Cut(r.RequestURI, "?")
+	path := target(r)
 	if path != s.options.Path {
 		s.limitWrite(w)
 	}
@@ -40,6 +39,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		plain(w, http.StatusNotFound, "not found\n")
 	}
+}
+
+// target returns the path that a request asks for: the bytes that the client sent, not a path that was decoded or cleaned,
+// so that exactly one spelling is ours. A target in absolute form, which RFC 9112 obliges a server to accept, stands for
+// its path. Its authority takes the place of the Host header, in r.Host too, so that it has been checked; anything more
+// in it, such as a user, makes it no target of ours.
+func target(r *http.Request) string {
+	path := r.RequestURI
+	if scheme, rest, absolute := strings.Cut(path, "://"); absolute && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
+		end := strings.IndexAny(rest, "/?")
+		if end < 0 || rest[:end] != r.Host {
+			return ""
+		}
+		path = rest[end:]
+	}
+	path, _, _ = strings.Cut(path, "?")
+	return path
 }
 
 // message takes one message to the line and its answer back.
