@@ -89,5 +89,6 @@ var Places = []Place{
 	{"alternates that is missing", `echo "../../gone" > .git/objects/info/alternates`, "", ""},
 	{"HEAD that is rubbish", `echo rubbish > .git/HEAD`, "git_failed", ""},
 	{"an unknown extension", `git config core.repositoryFormatVersion 1; git config extensions.fromTheFuture true`, "git_failed", ""},
+	{"more filter drivers than an environment holds", `seq 20000 | sed 's/.*/[filter "f&"]\n\tclean = x/' >> .git/config`, "git_failed", ""},
 	{"config that does not parse", `echo '[' >> .git/config`, "git_failed", ""},
 }

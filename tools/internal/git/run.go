@@ -74,8 +74,9 @@ func (r *Repo) start(ctx context.Context, c *command, args ...string) (*process,
 		err = cmd.Start()
 	}
 	if err != nil {
+		late := ctx.Err() != nil
 		cancel()
-		if ctx.Err() != nil {
+		if late {
 			return nil, p.ended()
 		}
 		return nil, r.git.ws.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": 127})
