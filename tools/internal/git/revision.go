@@ -155,12 +155,15 @@ type Ref struct {
 const maxRefs = 20000
 
 // Refs lists branches, remote branches and tags that lead to commits, in name
-// order. more is set when there are too many to list.
+// order. more is set when there are too many to list, or to list in half the time
+// that a git gets: names only adorn an answer.
 func (r *Repo) Refs(ctx context.Context) (refs []Ref, more bool, err error) {
-	b, err := r.output(ctx, cmdForEachRef, "", "--count=20001",
+	limited, cancel := context.WithTimeout(ctx, r.git.opt.Timeout/2)
+	defer cancel()
+	b, err := r.output(limited, cmdForEachRef, "", "--count=20001",
 		"--format=%(objecttype) %(objectname) %(*objecttype) %(*objectname) %(refname)",
 		"refs/heads", "refs/remotes", "refs/tags")
-	if err == errTooMuch {
+	if err == errTooMuch || err != nil && limited.Err() != nil && ctx.Err() == nil {
 		return nil, true, nil
 	}
 	if err != nil {
