@@ -1,8 +1,11 @@
 package git
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -162,4 +165,29 @@ func TestForgedIndex(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzIndexEntries: whatever a listing of the index holds, reading it ends, and an
+// entry is whole or an error.
+func FuzzIndexEntries(f *testing.F) {
+	id := strings.Repeat("a", 40)
+	f.Add([]byte("100644 " + id + " 0\ta\x00  ctime: 1:2\n  mtime: 3:4\n  dev: 5\tino: 6\n  uid: 7\tgid: 8\n  size: 9\tflags: 20004000\n120000 " + id + " 2\tb c\x00"))
+	f.Add([]byte("100644 " + id + " 0\ta\x00  what: ever\n  ctime: x:y\n  size:\n"))
+	f.Add([]byte("100644 " + id + " 0\ta"))
+	f.Add([]byte("  ctime: 1:2\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		in := bufio.NewReaderSize(bytes.NewReader(b), 64)
+		for n := 0; ; n++ {
+			e, err := readEntry(in)
+			if err != nil {
+				if err != io.EOF && err != errFormat {
+					t.Fatal(err)
+				}
+				return
+			}
+			if e.Path == "" || !isID(e.ID) || e.Stage < 0 || e.Stage > 3 || n > len(b) {
+				t.Fatalf("%+v", e)
+			}
+		}
+	})
 }
