@@ -54,6 +54,10 @@ var importRules = []struct {
 	{"", "os/exec", "three places start a process: git, what looks for it, and the judge of other servers", []string{"tools/internal/git", "cmd/internal/app", "cmd/internal/fixture", "conformance", "tests/hostile"}},
 	{"", "net/http", "the server speaks HTTP in one place, the judge of servers in another", []string{"cmd", "conformance"}},
 	{"", "net", "nothing but the command and the judge of servers opens a socket", []string{"cmd", "conformance"}},
+	{"", "syscall", "only package sandbox reaches the disk; git and the command look after processes", []string{"sandbox", "tools/internal/git", "cmd", "conformance", "tests/hostile"}},
+	{"", "golang.org/x/sys", "only package sandbox reaches the disk; git and the command look after processes", []string{"sandbox", "tools/internal/git", "cmd", "conformance", "tests/hostile"}},
+	{"", "io/ioutil", "only package sandbox reaches the disk", nil},
+	{"", "debug/", "programs are looked at before they are run", []string{"sandbox", "tools/internal/git"}},
 	{"conformance", module + "/", "a judge that shares code with the accused shares its mistakes", nil},
 	{"", module + "/cmd/internal/fixture", "the suite's fixture tools do not ship", nil},
 	{"", "plugin", "nothing is loaded at run time", nil},
@@ -153,10 +157,11 @@ func TestImportRulesBite(t *testing.T) {
 	}
 }
 
-// doors are functions of package os that reach the disk by name.
+// doors are functions of package os and of path/filepath that reach the disk by
+// name.
 var doors = func() map[string]string {
 	m := map[string]string{}
-	for _, n := range strings.Fields("Open OpenFile ReadFile ReadDir Stat Lstat Readlink DirFS OpenRoot OpenInRoot Getwd Chdir") {
+	for _, n := range strings.Fields("Open OpenFile ReadFile ReadDir Stat Lstat Readlink DirFS OpenRoot OpenInRoot Getwd Chdir NewFile filepath.Walk filepath.WalkDir filepath.Glob filepath.EvalSymlinks filepath.Abs") {
 		m[n] = "only package sandbox reaches the disk"
 	}
 	for _, n := range strings.Fields("Create CreateTemp WriteFile Mkdir MkdirAll MkdirTemp Remove RemoveAll Rename Symlink Link Chmod Chown Lchown Chtimes Truncate CopyFS") {
@@ -185,7 +190,7 @@ func TestDoors(t *testing.T) {
 				if why == "" || writes[path+"/"+name] != "" || reads && slices.ContainsFunc(readers, func(r string) bool { return under(path, r) }) {
 					continue
 				}
-				t.Errorf("%s/%s calls os.%s: %s", path, name, use, why)
+				t.Errorf("%s/%s calls %s: %s", path, name, use, why)
 			}
 		}
 	}
@@ -239,35 +244,43 @@ func methods(t *testing.T, name string, src any) (list []string) {
 func TestDoorsBite(t *testing.T) {
 	src := `package p
 import disk "os"
-func f() { disk.WriteFile("x", nil, 0); disk.Getenv("y") }`
-	if got := uses(t, "p.go", src); !slices.Equal(got, []string{"WriteFile", "Getenv"}) {
+import "path/filepath"
+func f() { disk.WriteFile("x", nil, 0); disk.Getenv("y"); filepath.Walk("z", nil) }`
+	if got := uses(t, "p.go", src); !slices.Equal(got, []string{"WriteFile", "Getenv", "filepath.Walk"}) {
 		t.Errorf("%v", got)
 	}
 }
 
-// uses lists the selectors on package os in a file.
+// uses lists the selectors on package os in a file, and with their package's name
+// those on path/filepath.
 func uses(t *testing.T, name string, src any) (list []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
-	local := ""
+	prefix := map[string]string{} // by the package's name in this file
 	for _, i := range f.Imports {
-		if p, _ := strconv.Unquote(i.Path.Value); p == "os" {
-			local = "os"
-			if i.Name != nil {
-				local = i.Name.Name
-			}
+		p, _ := strconv.Unquote(i.Path.Value)
+		name, before := "os", ""
+		switch p {
+		case "os":
+		case "path/filepath":
+			name, before = "filepath", "filepath."
+		default:
+			continue
 		}
-	}
-	if local == "" {
-		return nil
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		prefix[name] = before
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
-			if x, ok := s.X.(*ast.Ident); ok && x.Name == local {
-				list = append(list, s.Sel.Name)
+			if x, ok := s.X.(*ast.Ident); ok {
+				if before, ok := prefix[x.Name]; ok {
+					list = append(list, before+s.Sel.Name)
+				}
 			}
 		}
 		return true
