@@ -2,6 +2,7 @@ package git
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -100,16 +101,18 @@ func readEntry(in *bufio.Reader) (e IndexEntry, err error) {
 	if err != nil {
 		return e, errFormat
 	}
-	meta, path, tab := strings.Cut(string(record[:len(record)-1]), "\t")
-	f := strings.Split(meta, " ")
-	if !tab || path == "" || len(f) != 3 || !isID(f[1]) || len(f[2]) != 1 || f[2][0] < '0' || f[2][0] > '3' {
+	text := string(record[:len(record)-1]) // one string for id and name
+	meta, path, tab := strings.Cut(text, "\t")
+	modes, meta, _ := strings.Cut(meta, " ")
+	id, stage, _ := strings.Cut(meta, " ")
+	if !tab || path == "" || !isID(id) || len(stage) != 1 || stage[0] < '0' || stage[0] > '3' {
 		return e, errFormat
 	}
-	mode, err := strconv.ParseUint(f[0], 8, 32)
+	mode, err := strconv.ParseUint(modes, 8, 32)
 	if err != nil {
 		return e, errFormat
 	}
-	e = IndexEntry{Mode: uint32(mode), ID: f[1], Stage: int(f[2][0] - '0'), Path: path}
+	e = IndexEntry{Mode: uint32(mode), ID: id, Stage: int(stage[0] - '0'), Path: path}
 	for {
 		if b, err := in.Peek(1); err != nil || b[0] != ' ' {
 			return e, nil
@@ -118,37 +121,63 @@ func readEntry(in *bufio.Reader) (e IndexEntry, err error) {
 		if err != nil {
 			return e, errFormat
 		}
-		e.remember(strings.Fields(string(line)))
+		e.remember(line)
 	}
 }
 
 // remember takes one line of what the index knows of a file: names that end in
 // colons, each before its value.
-func (e *IndexEntry) remember(words []string) {
-	number := func(s string, base int) uint32 {
-		n, err := strconv.ParseUint(s, base, 32)
-		if err != nil {
+func (e *IndexEntry) remember(line []byte) {
+	for {
+		var name, value []byte
+		name, line = word(line)
+		value, line = word(line)
+		if len(value) == 0 {
+			return
+		}
+		switch string(name) {
+		case "ctime:":
+			e.changed = readStamp(value)
+		case "mtime:":
+			e.modified = readStamp(value)
+		case "ino:":
+			e.ino = number(value, 10)
+		case "size:":
+			e.size = number(value, 10)
+		case "flags:":
+			e.flags = number(value, 16)
+		}
+	}
+}
+
+// word takes the next word off a line.
+func word(line []byte) (w, rest []byte) {
+	line = bytes.TrimLeft(line, " \t\n")
+	if i := bytes.IndexAny(line, " \t\n"); i >= 0 {
+		return line[:i], line[i:]
+	}
+	return line, nil
+}
+
+func readStamp(b []byte) stamp {
+	sec, nsec, _ := bytes.Cut(b, []byte{':'})
+	return stamp{number(sec, 10), number(nsec, 10)}
+}
+
+// number is 0 for what is none, or is too large.
+func number(b []byte, base uint64) uint32 {
+	var n uint64
+	for _, c := range b {
+		d := uint64(99)
+		switch {
+		case '0' <= c && c <= '9':
+			d = uint64(c - '0')
+		case 'a' <= c && c <= 'f':
+			d = uint64(c-'a') + 10
+		}
+		if n = n*base + d; d >= base || n > 1<<32-1 {
 			return 0
 		}
-		return uint32(n)
 	}
-	for i := 0; i+1 < len(words); i += 2 {
-		v := words[i+1]
-		switch words[i] {
-		case "ctime:", "mtime:":
-			sec, nsec, _ := strings.Cut(v, ":")
-			s := stamp{number(sec, 10), number(nsec, 10)}
-			if words[i] == "ctime:" {
-				e.changed = s
-			} else {
-				e.modified = s
-			}
-		case "ino:":
-			e.ino = number(v, 10)
-		case "size:":
-			e.size = number(v, 10)
-		case "flags:":
-			e.flags = number(v, 16)
-		}
-	}
+	return uint32(n)
 }
