@@ -23,7 +23,7 @@ const (
 
 	// A table that is full begins anew. When that happens before it has paid, maxForgets times, the pattern is not for it.
 	maxForgets = 6
-	payoff     = 256 // bytes read for each state
+	payoff     = 1 << 10 // bytes read for each state
 )
 
 // table is a program made deterministic as far as it was needed.
