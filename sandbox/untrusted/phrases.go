@@ -2,6 +2,7 @@ package untrusted
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -32,6 +33,17 @@ type wordSet [20]uint64
 
 func (w *wordSet) add(n int)      { w[n>>6] |= 1 << (n & 63) }
 func (w *wordSet) has(n int) bool { return n >= 0 && w[n>>6]>>(n&63)&1 != 0 }
+
+// all yields the numbers in the set, in order.
+func (w *wordSet) all(yield func(n int) bool) {
+	for i, b := range w {
+		for ; b != 0; b &= b - 1 {
+			if !yield(i<<6 + bits.TrailingZeros64(b)) {
+				return
+			}
+		}
+	}
+}
 
 var sets = map[string]string{
 	"DROP":  "ignore|disregard|forget|override|bypass|ignoring|disregarding|forgetting|overriding|neglect|discard|overlook|skip",
@@ -208,8 +220,9 @@ func compile(rows []spoken) (out []phrase, vocabulary map[string]int) {
 		}
 		out = append(out, p)
 	}
+	often := frequencies(vocabulary)
 	for i := range out {
-		out[i].choosePivot(vocabulary)
+		out[i].choosePivot(often)
 	}
 	return out, vocabulary
 }

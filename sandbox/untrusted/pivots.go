@@ -19,13 +19,20 @@ type pivot struct {
 	reach   int     // words in front of the pivot that may be such
 }
 
+// frequencies lists frequency by the number of a word.
+func frequencies(vocabulary map[string]int) []int {
+	out := make([]int, len(vocabulary))
+	for w, n := range vocabulary {
+		out[n] = frequency(w)
+	}
+	return out
+}
+
 // choosePivot finds the step that costs least.
-func (p *phrase) choosePivot(vocabulary map[string]int) {
+func (p *phrase) choosePivot(frequencies []int) {
 	cost := func(words *wordSet) (sum int) {
-		for w, n := range vocabulary {
-			if words.has(n) {
-				sum += frequency(w)
-			}
+		for n := range words.all {
+			sum += frequencies[n]
 		}
 		return sum
 	}
@@ -104,14 +111,12 @@ func findPivots() (pivots [len(wordSet{}) * 64]pivot) {
 	for n := range phrases {
 		p := &phrases[n]
 		words, reach := p.pivotStep()
-		for _, w := range vocabulary {
-			if words.has(w) {
-				v := &pivots[w]
-				v.phrases = append(v.phrases, n)
-				v.reach = max(v.reach, reach)
-				for i := range v.first {
-					v.first[i] |= p.first[i]
-				}
+		for w := range words.all {
+			v := &pivots[w]
+			v.phrases = append(v.phrases, n)
+			v.reach = max(v.reach, reach)
+			for i := range v.first {
+				v.first[i] |= p.first[i]
 			}
 		}
 	}
