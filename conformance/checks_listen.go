@@ -133,8 +133,15 @@ func serverCancels(p *probe) {
 	})
 }
 
-// quiet is how long a subscription is watched for an end that may not come.
-const quiet = 150 * time.Millisecond
+// ends watches a subscription for an end that may not come: for a while that is
+// long beside a round trip of this server, and no claim is made if it comes later.
+func (p *probe) ends(l link, e *exchange) bool {
+	began := time.Now()
+	p.sendOn(l, request{method: methodDiscover})
+	soon, cancel := context.WithTimeout(p.ctx, min(max(150*time.Millisecond, 8*time.Since(began)), p.run.timeout))
+	defer cancel()
+	return e.await(soon, func() bool { return e.answered })
+}
 
 // subscribe opens a subscription and waits for its first message, and for an
 // end that comes at once. It skips on a server that has nothing to tell.
@@ -144,9 +151,9 @@ func (p *probe) subscribe(r request) *exchange {
 	first, cancel := context.WithTimeout(p.ctx, p.run.timeout)
 	defer cancel()
 	e.await(first, func() bool { return len(e.got) > 0 })
-	soon, cancel := context.WithTimeout(p.ctx, quiet)
-	defer cancel()
-	e.await(soon, func() bool { return e.answered })
+	if !e.over() {
+		p.ends(p.link, e)
+	}
 	if e.code() == codeMethod && !p.notifies() {
 		p.skipf("the server has nothing to notify of")
 	}
@@ -339,9 +346,7 @@ func cancelledSubscription(p *probe) {
 	defer cancel()
 	e.await(first, func() bool { return len(e.got) > 0 })
 	p.acknowledgment(e)
-	soon, cancel := context.WithTimeout(p.ctx, quiet)
-	defer cancel()
-	if e.await(soon, func() bool { return e.answered }) {
+	if p.ends(l, e) {
 		p.skipf("the server ends subscriptions at once")
 	}
 	e.stop()

@@ -150,11 +150,11 @@ func noResuming(p *probe) {
 func responseEnds(p *probe) {
 	n := 0
 	try := func(e *exchange) {
-		if !e.sse || e.response() == nil {
+		if !e.sse || e.response() == nil || len(p.faults) > 0 {
 			return
 		}
 		n++
-		if !e.waitEnd(p.ctx, min(p.run.timeout, second)) {
+		if !e.waitEnd(p.ctx, p.run.timeout) {
 			p.failf(e, "%s: the stream stays open after the response", of(e))
 		}
 	}

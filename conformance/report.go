@@ -57,7 +57,7 @@ func (r *Report) Summary() string {
 		return fmt.Sprintf("NOT CONFORMANT: the server said more than the %d MiB that a run can keep", keepWeight>>20)
 	case r.Count(Fail) > 0:
 		return fmt.Sprintf("NOT CONFORMANT: %d of %d requirements are broken", r.Count(Fail), len(r.Results)-r.Count(Skip))
-	case r.Count(OK) == 0:
+	case r.Count(OK)+r.Count(Warn) == 0:
 		return "NOT CONFORMANT: nothing could be checked"
 	}
 	return "CONFORMANT"
@@ -69,7 +69,7 @@ func (r *Report) Explain(w io.Writer) error {
 	for i := range r.Results {
 		res := &r.Results[i]
 		fmt.Fprintf(&b, "%s  [%s]  %s\n\n", res.ID, res.Level, res.Title)
-		fmt.Fprintf(&b, "  requirement  %s\n  page         %s\n  verdict      %s\n", res.Requirement, res.Section, res.Verdict)
+		fmt.Fprintf(&b, "  requirement  %s\n  page         %s\n  expected     %s\n  verdict      %s\n", res.Requirement, res.Section, res.Title, res.Verdict)
 		for _, f := range res.Faults {
 			fmt.Fprintf(&b, "  found        %s\n", escape(f))
 		}
@@ -158,7 +158,10 @@ func (r *Report) JSON(w io.Writer) error {
 		res := &r.Results[i]
 		c := jsonResult{
 			ID: res.ID, Level: res.Level, Verdict: strings.ToLower(string(res.Verdict)), Title: res.Title,
-			Requirement: res.Requirement, Section: res.Section, Reason: res.Reason, Faults: res.Faults,
+			Requirement: res.Requirement, Section: res.Section, Reason: escape(res.Reason),
+		}
+		for _, f := range res.Faults {
+			c.Faults = append(c.Faults, escape(f))
 		}
 		if len(res.Faults) > 0 {
 			for _, e := range res.Exchanges {

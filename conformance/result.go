@@ -57,9 +57,9 @@ func (r *Report) Count(v Verdict) (n int) {
 	return n
 }
 
-// Conformant: nothing failed, something was ok, and the run came to its end.
+// Conformant: nothing failed, something was seen, and the run came to its end.
 func (r *Report) Conformant() bool {
-	return r.Legacy == "" && !r.OutOfTime && !r.Flooded && r.Count(Fail) == 0 && r.Count(OK) > 0
+	return r.Legacy == "" && !r.OutOfTime && !r.Flooded && r.Count(Fail) == 0 && r.Count(OK)+r.Count(Warn) > 0
 }
 
 // Bounds of what a report keeps of an exchange.

@@ -31,6 +31,11 @@ func web1(name, red, also string, w webbed) mutant {
 	return mutant{name: name, kind: overHTTP, red: ids(red), also: ids(also), w: w}
 }
 
+func hanging(m mutant) mutant {
+	m.hangs = true
+	return m
+}
+
 // header makes a request agree with its body where a server does not look.
 func trusting(name string, value func(*flow) string) webbed {
 	return onRequest(func(f *flow) {
@@ -113,7 +118,7 @@ var webMutants = []mutant{
 	})),
 	web1("streams may be buffered", "C147", "", onResponse(func(f *flow) { f.header.Del("X-Accel-Buffering"); f.header.Set("X-Accel-Buffering", "yes") })),
 	web1("events have ids", "C148", "", onResponse(func(f *flow) { f.events = "id: 1\nretry: 100\n" })),
-	web1("streams stay open after the response", "C149", "", onResponse(func(f *flow) { f.open = f.m.method == "subscriptions/listen" })),
+	hanging(web1("streams stay open after the response", "C149", "", onResponse(func(f *flow) { f.open = f.m.method == "subscriptions/listen" }))),
 	web1("the version header may be missing", "C150", "", trusting("Mcp-Protocol-Version", absent("Mcp-Protocol-Version", func(f *flow) string {
 		if f.m.method == "initialize" {
 			return ""
