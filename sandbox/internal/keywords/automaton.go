@@ -37,8 +37,9 @@ func lower(c byte) byte {
 
 func newAutomaton(words []Word) *automaton {
 	a := &automaton{}
-	classes := 1
+	classes, most := 1, 1 // nodes at most
 	for _, w := range words {
+		most += len(w.Text)
 		a.longest = max(a.longest, len(w.Text))
 		for i := range len(w.Text) {
 			c := lower(w.Text[i])
@@ -60,8 +61,8 @@ func newAutomaton(words []Word) *automaton {
 		fail int
 		hits []uint16
 	}
-	nodes := []node{{}}
-	child := make([]int32, width) // width for each node, by class; 0 = none
+	nodes := make([]node, 1, most)
+	child := make([]int32, width, most*width) // width for each node, by class; 0 = none
 	for id, w := range words {
 		at := 0
 		for i := range len(w.Text) {
@@ -69,7 +70,7 @@ func newAutomaton(words []Word) *automaton {
 			if child[c] == 0 {
 				child[c] = int32(len(nodes))
 				nodes = append(nodes, node{})
-				child = slices.Grow(child, width)[:len(nodes)*width]
+				child = child[:len(nodes)*width]
 			}
 			at = int(child[c])
 		}
