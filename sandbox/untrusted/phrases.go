@@ -58,7 +58,7 @@ var sets = map[string]string{
 	"SEND":   "send|post|upload|forward|transmit|email|exfiltrate|leak|submit|mail",
 }
 
-var phrases, vocabulary = compile(slices.Concat(firstPhrases, morePhrases))
+var phrases, vocabulary = compile(slices.Concat(firstPhrases, morePhrases, asidePhrases))
 
 // spoken is a phrase as it is written here.
 type spoken struct {

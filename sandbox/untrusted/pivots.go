@@ -91,6 +91,7 @@ var common = func() map[string]int {
 	previous:27 credential:27 these:26 summary:26 god:26 enabled:26 chain:25 operation:24 instruction:24 inform:24 messages:23 what:22
 	information:22 dan:22 password:20 leak:20 model:19 ignored:19 ssh:18 show:18 existing:18 evaluation:18 tokens:17 sequence:17 filters:17
 	disabled:17 invoke:16 insert:16 execute:16 customer:16 about:16 creator:15
+	want:300 hand:158 quote:60 redirect:60 route:60 protocols:25 reads:20
 	return:1630 test:868 thi:783 set:448 top:318 has:289 contain:283 true:251 copy:226 metadata:205 read:199 check:192 may:189 valid:189 non:173
 	expected:172 see:168 dir:164 collect:161 link:157 let:146 over:136 update:135 url:126 post:125 work:121 throw:118 required:111 root:110 process:109
 	internal:107 action:102 count:97 open:95 function:94 point:90 current:86 remove:84 pas:84 pass:81 contains:75 was:74 cat:72 permission:72 find:67
