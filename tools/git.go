@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -77,6 +78,10 @@ func still[Out any](ctx context.Context, c *Call, ask func() (Out, error)) (Out,
 		out, err := ask()
 		if c.repo == nil {
 			return out, err
+		}
+		var late *sandbox.Denial
+		if errors.As(err, &late) && late.Code == sandbox.Timeout {
+			return out, err // it says nothing of the repository, and trying again takes as long
 		}
 		moved, wait := c.repo.Moved()
 		if !moved {

@@ -70,9 +70,24 @@ func TestStill(t *testing.T) {
 	if got, asked, texts, err := run(t.Context(), -1); got != 0 || asked != maxStill || texts != 1 || !errors.As(err, &d) || d.Code != sandbox.GitFailed {
 		t.Errorf("never still: %d after %d, %d texts, %v", got, asked, texts, err)
 	}
+	c := &Call{Env: env, Texts: new(answer.Texts)}
+	tries := 0
+	_, err = still(t.Context(), c, func() (int, error) {
+		tries++
+		_, r, err := c.openRepo(t.Context())
+		if err != nil {
+			return 0, err
+		}
+		defer r.Close()
+		move()
+		return 0, ws.Refuse(sandbox.Timeout, sandbox.Args{"s": int64(1)})
+	})
+	if !errors.As(err, &d) || d.Code != sandbox.Timeout || tries != 1 {
+		t.Errorf("out of time: %v after %d", err, tries)
+	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("the caller has gone")
-	c := &Call{Env: env, Texts: new(answer.Texts)}
+	c = &Call{Env: env, Texts: new(answer.Texts)}
 	_, err = still(ctx, c, func() (int, error) {
 		_, r, err := c.openRepo(ctx)
 		if err != nil {
