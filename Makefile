@@ -44,7 +44,7 @@ pins:
 
 # The attacks alone; a failure is a security regression.
 test-security:
-	MCP_TEST_THOROUGH=1 $(GO) test -race -count=1 -timeout 20m ./sandbox/... ./redos/... ./tools/internal/git/... ./tests/security/...
+	MCP_TEST_THOROUGH=1 $(GO) test -race -count=1 -timeout 40m ./sandbox/... ./redos/... ./tools/internal/git/... ./tests/security/...
 
 # The built program, over a real pipe and a real socket.
 test-e2e:
