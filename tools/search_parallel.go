@@ -87,6 +87,7 @@ type crew struct {
 	workers int
 	cur     *batch
 	ring    []*batch // handed out, oldest first
+	free    []job    // the room of a batch that is done with
 	seq     int
 }
 
@@ -142,7 +143,11 @@ func (c *crew) send() (full bool, err error) {
 	}
 	b := c.cur
 	b.done = make(chan struct{})
-	c.cur = &batch{jobs: make([]job, 0, batchFiles)}
+	c.cur = &batch{jobs: c.free}
+	if c.free == nil {
+		c.cur.jobs = make([]job, 0, batchFiles)
+	}
+	c.free = nil
 	c.seq++
 	c.ring = append(c.ring, b)
 	c.queue <- b
@@ -172,6 +177,10 @@ func (c *crew) next() (full bool, err error) {
 			full = c.s.full()
 		}
 		b.jobs[i].file.Release()
+	}
+	if cap(b.jobs) >= batchFiles {
+		clear(b.jobs)
+		c.free = b.jobs[:0]
 	}
 	return full, err
 }

@@ -18,7 +18,7 @@ type rule struct {
 	inPath  bool   // holds a "/": compared with the path below the file's folder, otherwise with base names
 	literal bool   // no special characters: text is compared as it stands
 	text    string // literal: the whole text; otherwise what stands before the first special character
-	tail    string // base names only, "*" followed by plain text: that text
+	tail    string // base names only, "*" followed by plain text: that text, otherwise ""
 	prog    prog   // what follows text
 	need    string // whatever prog matches holds it
 }
@@ -26,9 +26,10 @@ type rule struct {
 // rules is one ignore file.
 type rules struct {
 	list []rule
-	// Base-name rules of the two common shapes, found by a look-up instead of by trying: positions in list, last first.
-	byName map[string][]int32
-	byExt  map[string][]int32 // "*.ext", keyed by ".ext"
+	// Rules of the common shapes, found by a look-up instead of by trying: positions in list, last first.
+	byName map[string][]int32 // plain base names
+	byPath map[string][]int32 // plain paths
+	byExt  map[string][]int32 // "*.tab.ext", keyed by ".ext"
 	other  []int32            // all the rest, last first
 	cut    bool               // the file exceeded a limit
 }
@@ -263,14 +264,17 @@ func wildClass(p string) (k *class, n int) {
 }
 
 func (rs *rules) index() {
-	rs.byName, rs.byExt = map[string][]int32{}, map[string][]int32{}
+	rs.byName, rs.byPath, rs.byExt = map[string][]int32{}, map[string][]int32{}, map[string][]int32{}
 	for n := len(rs.list) - 1; n >= 0; n-- {
 		r, i := &rs.list[n], int32(n)
 		switch {
 		case !r.inPath && r.literal:
 			rs.byName[r.text] = append(rs.byName[r.text], i)
-		case r.tail != "" && strings.LastIndexByte(r.tail, '.') == 0:
-			rs.byExt[r.tail] = append(rs.byExt[r.tail], i)
+		case r.literal:
+			rs.byPath[r.text] = append(rs.byPath[r.text], i)
+		case strings.Contains(r.tail, "."):
+			ext := r.tail[strings.LastIndexByte(r.tail, '.'):]
+			rs.byExt[ext] = append(rs.byExt[ext], i)
 		default:
 			rs.other = append(rs.other, i)
 		}
@@ -299,13 +303,16 @@ func (rs *rules) decide(rel string, dir bool, spend func(steps int) bool) verdic
 			if i <= best {
 				return
 			}
-			if dir || !rs.list[i].dirOnly {
+			if r := &rs.list[i]; (dir || !r.dirOnly) && strings.HasSuffix(name, r.tail) {
 				best = i
 				return
 			}
 		}
 	}
 	look(rs.byName[name])
+	if len(rs.byPath) > 0 {
+		look(rs.byPath[rel])
+	}
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 && len(rs.byExt) > 0 {
 		look(rs.byExt[name[dot:]])
 	}
