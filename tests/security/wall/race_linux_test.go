@@ -28,7 +28,7 @@ func TestWallRace(t *testing.T) {
 		`"name":"read_file","arguments":{"path":"a.txt","revision":"nowhere"}`,
 		`"name":"project_overview","arguments":{}`,
 	}
-	calls := 240
+	calls := 160
 	if os.Getenv("MCP_TEST_THOROUGH") != "" {
 		calls = 6000
 	}

@@ -29,6 +29,8 @@ type fileConfig struct {
 	crlf    bool   // core.autocrlf says that line endings are converted
 	noExec  bool   // core.fileMode is off: modes on disk say nothing
 	noLinks bool   // core.symlinks is off: links are kept as files
+	noCtime bool   // core.trustctime is off: other programs change that time
+	minimal bool   // core.checkStat says that size and whole seconds tell
 }
 
 // readConfigKeys learns which keys are set, so that drivers can be switched off
@@ -55,6 +57,7 @@ func (r *Repo) readConfigKeys(ctx context.Context) error {
 		if !r.outside {
 			r.setKeys(c.keys)
 			r.crlf, r.noExec, r.noLinks = c.crlf, c.noExec, c.noLinks
+			r.noCtime, r.minimal = c.noCtime, c.minimal
 			if !c.asks {
 				return nil
 			}
@@ -69,7 +72,7 @@ func (r *Repo) readConfigKeys(ctx context.Context) error {
 	r.setKeys(keys[:max(0, len(keys)-len(settings))])
 	if r.outside {
 		r.crlf = r.keys["core.autocrlf"] // its value is not known
-		r.noExec, r.noLinks = r.isOff(ctx, "core.fileMode"), r.isOff(ctx, "core.symlinks")
+		r.noExec, r.noLinks, r.noCtime = r.isOff(ctx, "core.fileMode"), r.isOff(ctx, "core.symlinks"), r.isOff(ctx, "core.trustctime")
 	}
 	return nil
 }
@@ -135,6 +138,10 @@ func (c *fileConfig) read(ctx context.Context, file string, own bool, depth int)
 			c.crlf = isOn(value, set)
 		case key == "core.filemode":
 			c.noExec = !isOn(value, set)
+		case key == "core.trustctime":
+			c.noCtime = !isOn(value, set)
+		case key == "core.checkstat":
+			c.minimal = strings.EqualFold(value, "minimal")
 		case key == "core.symlinks":
 			c.noLinks = !isOn(value, set)
 		case own && key == "core.worktree":

@@ -31,6 +31,8 @@ type Repo struct {
 	crlf    bool                    // core.autocrlf converts line endings
 	noExec  bool                    // core.fileMode is off: modes on disk say nothing
 	noLinks bool                    // core.symlinks is off: links are kept as files
+	noCtime bool                    // core.trustctime is off: other programs change that time
+	minimal bool                    // core.checkStat says that size and whole seconds tell
 	shallow map[string]bool         // commits at which a shallow clone ends, once read
 	marks   map[string]sandbox.Mark // of every place that was looked at and that git will open by name
 }

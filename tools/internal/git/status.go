@@ -78,8 +78,7 @@ func (r *Repo) fileChange(e *IndexEntry, written time.Time) (c Change, unsure bo
 		c.Status, c.OldMode, c.OldID = Added, 0, ""
 	case mode&0o170000 != e.Mode&0o170000:
 		c.Status = TypeChanged
-	case mode != e.Mode, e.size != uint32(l.Size), e.modified.differs(l.Modified), e.changed.differs(l.Changed),
-		e.ino != 0 && l.Ino != 0 && e.ino != uint32(l.Ino):
+	case mode != e.Mode, e.size != uint32(l.Size), r.statusDiffers(e, l):
 		c.Status = Modified
 	case e.racy(written):
 		c.Status = Modified
@@ -88,6 +87,15 @@ func (r *Repo) fileChange(e *IndexEntry, written time.Time) (c Change, unsure bo
 		return Change{}, false, nil
 	}
 	return c, false, nil
+}
+
+// statusDiffers compares times and the number of the file, as far as they tell
+// something in this repository.
+func (r *Repo) statusDiffers(e *IndexEntry, l sandbox.Look) bool {
+	if r.minimal {
+		return e.modified.sec != uint32(l.Modified.Unix())
+	}
+	return e.modified.differs(l.Modified) || !r.noCtime && e.changed.differs(l.Changed) || e.ino != 0 && l.Ino != 0 && e.ino != uint32(l.Ino)
 }
 
 // workMode is the mode that git would give a file, 0 when it would see none.
