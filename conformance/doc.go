@@ -18,10 +18,12 @@
 //   - A check says "ok" only about what it has seen. What a server does not
 //     offer is "skip", with the reason.
 //   - Verdicts do not depend on time: a run over the same server gives the same
-//     ones. Only a server that does not answer is waited for.
+//     ones, as long as it says the same. Only a server that does not answer is
+//     waited for.
 //   - A hostile server costs a bounded amount of time and memory: answers end
-//     at [MaxAnswer] bytes, every exchange at a timeout, the run at
-//     [Options].Limit; redirects are not followed.
+//     at [MaxAnswer] bytes, what a run keeps at a budget, work on a schema at a
+//     number of steps, every exchange at a timeout, the run at [Options].Limit;
+//     redirects are not followed.
 //   - Tools are called only if they say that they are read-only, or if the
 //     caller names them.
 //

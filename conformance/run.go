@@ -196,6 +196,10 @@ func (r *run) preflight(report *Report) error {
 	}
 	if hello.response() == nil && old.response() == nil {
 		why := hello.saw()
+		var none unreachable
+		if errors.As(hello.failure(), &none) && none.cause != nil {
+			why += " (" + clip(none.cause.Error(), 200) + ")"
+		}
 		if l, ok := r.link.(*pipe); ok {
 			why += l.lastWords()
 		}

@@ -186,7 +186,7 @@ func (l *webLink) plain(ctx context.Context, e *exchange, s *shape, to *url.URL)
 	}
 	a, err := l.client.Do(r)
 	if err != nil {
-		return unreachable(ctx)
+		return unreached(ctx, err)
 	}
 	defer a.Body.Close()
 	return receive(ctx, e, a)
@@ -200,7 +200,7 @@ func (l *webLink) raw(ctx context.Context, e *exchange, s *shape, to *url.URL) e
 	}
 	socket, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return unreachable(ctx)
+		return unreached(ctx, err)
 	}
 	stop := context.AfterFunc(ctx, func() { socket.Close() })
 	defer stop()
@@ -217,7 +217,7 @@ func (l *webLink) raw(ctx context.Context, e *exchange, s *shape, to *url.URL) e
 	b.WriteString("\r\n")
 	b.Write(e.sent)
 	if _, err := c.Write(b.Bytes()); err != nil {
-		return unreachable(ctx)
+		return unreached(ctx, err)
 	}
 	if s.hangUp {
 		return errHungUp
@@ -228,19 +228,27 @@ func (l *webLink) raw(ctx context.Context, e *exchange, s *shape, to *url.URL) e
 	}
 	a, err := http.ReadResponse(bufio.NewReader(io.LimitReader(c, MaxAnswer+1<<20)), r)
 	if err != nil {
-		return unreachable(ctx)
+		return unreached(ctx, err)
 	}
 	defer a.Body.Close()
 	return receive(ctx, e, a)
 }
 
-// unreachable gives a reason that is the same every time: that of the network
-// holds ports and addresses.
-func unreachable(ctx context.Context) error {
+// unreachable gives a reason that is the same every time, for that of the network
+// holds ports and addresses; where there is no server at all, it is told too.
+type unreachable struct{ cause error }
+
+func (unreachable) Error() string { return "no HTTP answer" }
+
+func unreached(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return errTimeout
 	}
-	return errors.New("no HTTP answer")
+	var outer *url.Error // it holds the address, perhaps with a password
+	if errors.As(err, &outer) {
+		err = outer.Err
+	}
+	return unreachable{err}
 }
 
 // receive reads an answer, whichever form it has.
@@ -259,7 +267,7 @@ func receive(ctx context.Context, e *exchange, a *http.Response) error {
 	}
 	e.update(func() { e.size, e.body = len(b), shorten(b) })
 	if err != nil && len(b) == 0 {
-		return unreachable(ctx)
+		return unreached(ctx, err)
 	}
 	if m := newMessage(b); m.v.at("jsonrpc") != nil || kind == "application/json" && len(bytes.TrimSpace(b)) > 0 {
 		e.add(m)
