@@ -281,7 +281,7 @@ type segment struct {
 // newSegment finds the secrets of a text, whose bytes may be used again for the
 // next file: what is kept of it is copied.
 func newSegment(raw string) *segment {
-	g := &segment{text: secrets.Scan(raw), masked: raw}
+	g := &segment{text: clean.scan(raw), masked: raw}
 	if len(g.text.Spans) > 0 {
 		g.masked = g.text.Masked()
 	}
