@@ -58,6 +58,8 @@ func (r *Repo) checkFolder(ctx context.Context, dir, kind string, deep int) erro
 	default:
 		return r.git.ws.Refuse(sandbox.NotARepository, nil)
 	}
+	top := dir == r.gitDir || dir == r.common
+	refs := !top && (strings.HasPrefix(dir+"/", r.gitDir+"/refs/") || strings.HasPrefix(dir+"/", r.common+"/refs/"))
 	var files []string
 	for _, e := range entries {
 		switch e.Kind {
@@ -68,9 +70,11 @@ func (r *Repo) checkFolder(ctx context.Context, dir, kind string, deep int) erro
 				if err := r.checkFolder(ctx, dir+"/"+e.Name, kind, deep-1); err != nil {
 					return err
 				}
+			} else if refs { // git goes on, and nobody nests names so deep
+				return r.git.ws.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": 128})
 			}
 		case sandbox.KindSymlink:
-			if elsewhere[e.Name] {
+			if top && elsewhere[e.Name] {
 				continue
 			}
 			if err := r.external(kind); err != nil {
@@ -86,9 +90,9 @@ func (r *Repo) checkFolder(ctx context.Context, dir, kind string, deep int) erro
 		}
 	}
 	switch {
-	case strings.HasSuffix("/"+dir, "/refs") || strings.Contains("/"+dir, "/refs/"):
+	case refs:
 		return r.checkSymrefs(dir, files)
-	case dir == r.gitDir || dir == r.common: // ORIG_HEAD and the like; HEAD has a check of its own
+	case top: // ORIG_HEAD and the like; HEAD has a check of its own
 		return r.checkSymrefs(dir, slices.DeleteFunc(files, func(name string) bool {
 			return name == "HEAD" || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-") != ""
 		}))
