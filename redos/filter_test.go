@@ -80,7 +80,7 @@ func randomText(r *rand.Rand) []byte {
 func TestFilterLosesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	selective := 0
-	for i := 0; i < 3000; i++ {
+	for range 3000 / slower {
 		p := randomPattern(r, 1+r.IntN(3))
 		o := Options{IgnoreCase: r.IntN(3) == 0, NoGuard: true, MatchTimeout: 5 * time.Second}
 		re, err := Compile(p, o)
@@ -101,7 +101,7 @@ func TestFilterLosesNothing(t *testing.T) {
 			}
 		}
 	}
-	if selective < 500 {
+	if selective < 500/slower {
 		t.Errorf("only %d patterns had a prefilter", selective)
 	}
 }
@@ -135,7 +135,7 @@ func TestLiteralFilterLosesNothing(t *testing.T) {
 // TestFilterMultiline compares MayMatch with the engine on whole texts.
 func TestFilterMultiline(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for i := 0; i < 1500; i++ {
+	for range 1500 / slower {
 		re, err := Compile(randomPattern(r, 1+r.IntN(3)), Options{Multiline: true, NoGuard: true})
 		if err != nil {
 			continue
