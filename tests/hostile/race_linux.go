@@ -21,10 +21,16 @@ cd "$WS"; git repack -qad; mkdir links
 ln -s "$OUT/r/.git" links/git; ln -s "$OUT/r/.git/objects" links/objects; ln -s "$OUT/r/.git/objects/pack" links/pack; ln -s "$OUT/heads" links/heads; ln -s "$OUT/r/.git/index" links/index
 touch .git/packed-refs; ln -s "$OUT/r/.git/packed-refs" links/packed; mkdir -p .git/objects/info; : > .git/objects/info/alternates; echo "$OUT/r/.git/objects" > "$OUT/alternates"; ln -s "$OUT/alternates" links/alternates`
 
-// swaps are names of a repository that give way to links out of the workspace.
-var swaps = [][2]string{
+// Swaps are names of a repository that give way to links out of the workspace.
+var Swaps = [][2]string{
 	{".git", "links/git"}, {".git/objects", "links/objects"}, {".git/objects/pack", "links/pack"}, {".git/refs/heads", "links/heads"},
 	{".git/index", "links/index"}, {".git/packed-refs", "links/packed"}, {".git/objects/info/alternates", "links/alternates"},
+}
+
+// Swap exchanges the two names of one of Swaps in the repository at root; a second
+// time puts them back.
+func Swap(root string, s [2]string) error {
+	return unix.Renameat2(unix.AT_FDCWD, filepath.Join(root, s[0]), unix.AT_FDCWD, filepath.Join(root, s[1]), unix.RENAME_EXCHANGE)
 }
 
 // Race swaps names of the repository at root, which OutsideRepository has made,
@@ -36,11 +42,10 @@ func Race(root string) (stop func(), rounds func() int64) {
 	var attacker sync.WaitGroup
 	attacker.Go(func() {
 		swap := func(i int) {
-			a, b := filepath.Join(root, swaps[i][0]), filepath.Join(root, swaps[i][1])
-			_ = unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+			_ = Swap(root, Swaps[i])
 			count.Add(1)
 		}
-		for i := 0; !over.Load(); i = (i + 1) % len(swaps) {
+		for i := 0; !over.Load(); i = (i + 1) % len(Swaps) {
 			<-time.After(time.Duration(rand.IntN(8000)) * time.Microsecond)
 			swap(i)
 			<-time.After(time.Duration(rand.IntN(4000)) * time.Microsecond)
