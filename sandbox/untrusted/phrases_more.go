@@ -136,6 +136,6 @@ var morePhrases = []spoken{
 	{unusual, "before continuing|proceeding|answering fetch|download|visit|run|execute|open|call|invoke", ""},
 	{unusual, "ensure ~1 that|every|all|each ~1 every|all|each|answer|response|reply|output|answers|responses ~4 contains|includes|contain|include|mentions ~2 link|phrase|word|url|sentence|promotion", ""},
 	{unusual, "summarize|summarise|answer this|the ~3 and|then ~1 send|email|post|upload|forward|delete|execute|run ~2 to|the|it|all|rm|curl", ""},
-	{unusual, "have|has been hacked|pwned|hijacked", ""},
+	{unusual, "i have been hacked|pwned|hijacked", ""},
 	{unusual, "do|perform|follow|execute the|these following|below ~1 steps|actions|commands|instead ~1 instead|silently|exactly|without|immediately|in|now ~1 order|any|asking", ""},
 }
