@@ -21,12 +21,13 @@ var errFull = errors.New("the answers of this run are more than it can keep")
 // ledger weighs what the exchanges of a run keep.
 type ledger struct {
 	mu     sync.Mutex
+	most   int // what weight may become, without small messages
 	weight int
 	over   bool // something was thrown away
 	shared map[[sha256.Size]byte]*value
 }
 
-func newLedger() *ledger { return &ledger{shared: map[[sha256.Size]byte]*value{}} }
+func newLedger() *ledger { return &ledger{most: keepWeight, shared: map[[sha256.Size]byte]*value{}} }
 
 // take enters a message; false says that it may not be kept.
 func (l *ledger) take(m *message) bool {
@@ -42,7 +43,7 @@ func (l *ledger) take(m *message) bool {
 					r.members[name] = same
 					continue
 				}
-				if l.weight+w <= keepWeight {
+				if l.weight+w <= l.most {
 					l.shared[sum] = r.members[name]
 				}
 			}
@@ -51,7 +52,7 @@ func (l *ledger) take(m *message) bool {
 	} else {
 		weight += m.v.weight()
 	}
-	most := keepWeight
+	most := l.most
 	if weight < smallWeight {
 		most += keepSmall
 	}
