@@ -31,7 +31,7 @@ const Reach = 256 << 10
 func Find(s string) []Span {
 	e := engine()
 	f := borrow(s)
-	words.Each(s, func(word, end int) { f.hit(e, word, end) })
+	f.calm(words.Each(s, func(word, end int) { f.hit(e, word, end) }))
 	return f.giveBack()
 }
 
@@ -46,12 +46,13 @@ type Found struct {
 // FindIn is Find for a text whose keywords have been looked for already.
 func FindIn(s string, seen *keywords.Seen) Found {
 	found := Found{asked: true, text: s}
-	if hits := seen.Of(words); len(hits) > 0 {
+	if hits := seen.Of(words); len(hits) > 0 || len(seen.Storms()) > 0 {
 		e := engine()
 		f := borrow(s)
 		for _, h := range hits {
 			f.hit(e, h.Word, h.End)
 		}
+		f.calm(seen.Storms())
 		found.spans = f.giveBack()
 	}
 	return found
@@ -175,6 +176,8 @@ const longItem = 30
 type key struct {
 	text  string
 	rules []Rule
+	exact bool // no rule takes it in another case
+	block bool // begins something that may be longer than a token
 }
 
 // compiled is what the table turns into on first use.
@@ -205,17 +208,20 @@ var engine = sync.OnceValue(func() *compiled {
 				e.keys = append(e.keys, key{text: k})
 			}
 			e.keys[n].rules = append(e.keys[n].rules, Rule(r))
+			e.keys[n].block = e.keys[n].block || row.block
 		}
 	}
 	for i := range e.keys {
-		e.words = append(e.words, e.keys[i].demand(e.shapes))
+		k := &e.keys[i]
+		k.exact = !slices.ContainsFunc(k.rules, func(r Rule) bool { return rules[r].anyCase })
+		e.words = append(e.words, k.demand(e.shapes))
 	}
 	return e
 })
 
 // demand is k with what all of its rules demand of the bytes around it.
 func (k *key) demand(shapes []shape) keywords.Word {
-	w := keywords.Word{Text: k.text}
+	w := keywords.Word{Text: k.text, Exact: k.exact, Always: k.block}
 	if d, ok := demands[k.text]; ok {
 		if d.before != "" {
 			w.Before = &mustShape(d.before)[0].class
@@ -248,14 +254,14 @@ func (k *key) demand(shapes []shape) keywords.Word {
 func (f *finder) hit(e *compiled, word, end int) {
 	k := &e.keys[word]
 	at := end - len(k.text)
-	same := f.s[at:end] == k.text
+	same := k.exact || f.s[at:end] == k.text
 	for _, r := range k.rules {
 		row := &rules[r]
 		if !row.anyCase && !same {
 			continue
 		}
 		if row.check == nil {
-			if !leftEdge(f.s, at) {
+			if !e.shapes[r].may(f.s, end) || !leftEdge(f.s, at) {
 				continue
 			}
 			stop, ok := f.match(e.shapes[r], r, end)

@@ -13,6 +13,7 @@ type row struct {
 	// function that reads around the key at s[at:end] and adds what it finds.
 	shape string
 	check func(f *finder, r Rule, at, end int)
+	block bool // check may find what is longer than stormTail
 	// random asks of a prefix that ordinary names begin with too that what follows
 	// looks drawn at random.
 	random bool
@@ -26,6 +27,7 @@ type row struct {
 const (
 	rulePrivateKey Rule = iota
 	ruleOpenKey
+	ruleStorm // see storm.go
 )
 
 // rules is the table. An earlier row wins where two describe the same bytes, so
@@ -35,11 +37,12 @@ var rules = slices.Concat(platformRules(), cloudRules(), vendorRules(), serviceR
 // platformRules are private keys, clouds, code hosts and the like.
 func platformRules() []row {
 	return []row{
-		{id: "private-key", what: "private key block", keys: "PRIVATE␠KEY", check: privateKey,
+		{id: "private-key", what: "private key block", keys: "PRIVATE␠KEY", check: privateKey, block: true,
 			fire:  "«-----BEGIN RSA PRIVATE␠KEY-----\\n{b64}\\n{b64}\\n{b20}==\\n-----END RSA PRIVATE␠KEY-----»",
 			quiet: "-----BEGIN PUBLIC KEY-----\\n{b64}\\n-----END PUBLIC KEY-----\nif strings.Contains(s, \"-----BEGIN RSA PRIVATE␠KEY-----\") { return parsePKCS1(s) }"},
 		{id: "private-key-unterminated", what: "private key block without its end", keys: "", check: nil,
 			fire: "«-----BEGIN EC PRIVATE␠KEY-----\\n{b64}\\n{b64}»"},
+		{id: "keyword-storm", what: "long stretch of little but words with which secrets begin"},
 
 		{id: "aws-access-key", what: "AWS access key id", keys: "AKIA ASIA ABIA ACCA", shape: `[A-Z0-9]{16}`,
 			fire: "x «AKIA{u16}» y\nid=«ASIA{u16}»", quiet: "AKIA{u12}\nxAKIA{u16}\nAKIA{u20}"},
@@ -66,7 +69,7 @@ func platformRules() []row {
 		{id: "pypi-token", what: "PyPI token", keys: "pypi-AgEIcHlwaS5vcmc pypi-AgENdGVzdC5weXBpLm9yZ", shape: `[\w_-]{50,1000}`, fire: "«pypi-AgEIcHlwaS5vcmc{w70}»", quiet: "pypi-server"},
 		{id: "rubygems-token", what: "RubyGems token", keys: "rubygems_", shape: `[\w]{48}`, fire: "«rubygems_{h48}»", quiet: "rubygems_version"},
 		{id: "sendgrid-key", what: "SendGrid key", keys: "SG.", shape: `[\w_=-]{16,24}\.[\w_=-]{36,50}`, fire: "«SG.{w22}.{w43}»\n«SG.{w22}.{w43}».txt", quiet: "SG.1.2.3"},
-		{id: "twilio-key", what: "Twilio API key", keys: "SK", check: twilio, fire: "key = «SK{h32}»", quiet: "SKIP\nSK{h20}"},
+		{id: "twilio-key", what: "Twilio API key", keys: "SK0 SK1 SK2 SK3 SK4 SK5 SK6 SK7 SK8 SK9 SKa SKb SKc SKd SKe SKf SKA SKB SKC SKD SKE SKF", check: twilio, fire: "key = «SK{h32}»", quiet: "SKIP\nSK{h20}"},
 		{id: "azure-storage-key", what: "Azure storage or bus key", keys: "AccountKey= SharedAccessKey=", anyCase: true, check: azureKey, fire: "AccountName=a;AccountKey=«{b86}==»;EndpointSuffix=x\nSharedAccessKey=«{b43}=»", quiet: "AccountKey=<key>;\nSharedAccessKey=<{b10}>"},
 		{id: "azure-sas", what: "signature of an Azure shared access URL", keys: "&sig= ?sig=", check: sasSignature, fire: "https://a/b?sv=1&sig=«{w41}%3D»", quiet: "?sig=short"},
 		{id: "azure-client-secret", what: "Azure AD client secret", keys: "0Q~ 1Q~ 2Q~ 3Q~ 4Q~ 5Q~ 6Q~ 7Q~ 8Q~ 9Q~", check: azureSecret, fire: "«{w3}8Q~{w34}»", quiet: "8Q~{w10}"},
@@ -121,7 +124,6 @@ func contextRules() []row {
 // demands are the bytes around the shortest keywords without which their checks find
 // nothing: one byte in before, one in each class of then.
 var demands = map[string]struct{ before, then string }{
-	"SK":  {then: `[a-f0-9][a-f0-9]`},
 	"sk-": {then: `[\w_-]`},
 	":AA": {before: `\d`, then: `[\w_-]`},
 	"-us": {before: `[a-f0-9]`, then: `\d`},
@@ -133,6 +135,12 @@ var demands = map[string]struct{ before, then string }{
 	// The words that may go on behind it are in goesOn.
 	"pwd": {then: "[\x00-@A-Z[-`{-\xffbcdekpstvw]"},
 	"key": {before: `[\w_?& ]`}, // see namesKey
+}
+
+func init() {
+	for _, digit := range "0123456789abcdefABCDEF" { // behind SK stand hexadecimal digits
+		demands["SK"+string(digit)] = struct{ before, then string }{then: `[a-fA-F0-9]`}
+	}
 }
 
 var azureDemand = struct{ before, then string }{before: `[\w_.~-]`, then: `[\w_.~-]`}

@@ -43,7 +43,7 @@ func cloudRules() []row {
 		{id: "maxmind-key", what: "MaxMind license key", keys: "_mmk", check: maxmind, fire: "«{w6}_{w29}_mmk»", quiet: "x_mmk\n{w6}_{w10}_mmk"},
 		{id: "jwt-encoded", what: "JSON web token in base64", keys: "ZXlK", shape: `[\w+/_-]{70,8000}=?=?`, fire: "«ZXlK{w100}»", quiet: "ZXlK{w10}"},
 		{id: "minisign-key", what: "minisign secret key", keys: "RWRTY0Iy", shape: `[\w+/]{100,300}=?=?`, fire: "«RWRTY0Iy{b200}»", quiet: "RWRTY0Iyx"},
-		{id: "putty-key", what: "PuTTY private key", keys: "Private-Lines:", check: puttyKey,
+		{id: "putty-key", what: "PuTTY private key", keys: "Private-Lines:", check: puttyKey, block: true,
 			fire: "Private-Lines: 2\\n«{b64}\\n{b30}==»\\nPrivate-MAC: none", quiet: "Private-Lines: is a header"},
 		{id: "jwk-private", what: "private part of a JSON web key", keys: "\"kty\"", check: jsonWebKey,
 			fire: "{\"kty\":\"EC\",\"crv\":\"P-256\",\"d\":\"«{w43}»\"}\n{\"k\": \"«{w43}»\", \"kty\": \"oct\"}", quiet: "{\"kty\":\"RSA\",\"n\":\"{w43}\",\"e\":\"AQAB\"}\n{\"kty\":\"d\"}"},

@@ -121,6 +121,18 @@ func parseShape(s string) (shape, error) {
 	return out, nil
 }
 
+// may rules most texts out by single bytes of the first item at s[i].
+func (p shape) may(s string, i int) bool {
+	it := &p[0]
+	for _, n := range [...]int{2, 4, 7, 11} {
+		if n < it.min && (i+n >= len(s) || !it.class.Has(s[i+n])) {
+			return false
+		}
+	}
+	// Of fixed length: a word that goes on behind it is no token.
+	return len(p) > 1 || it.min < it.max || i+it.max >= len(s) || !isAlnum(s[i+it.max])
+}
+
 // match returns where the shape ends when it starts at s[i].
 func (p shape) match(s string, i int) (end int, ok bool) {
 	for k := range p {

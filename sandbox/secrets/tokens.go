@@ -137,7 +137,7 @@ func twilio(f *finder, r Rule, at, end int) {
 	}
 }
 
-var twilioTail = mustShape(`[a-fA-F0-9]{32}`)
+var twilioTail = mustShape(`[a-fA-F0-9]{31}`) // behind the first digit
 
 // square is a prefix and the token, but not a stretch of longer base64: EAAA is
 // how that spells a number.

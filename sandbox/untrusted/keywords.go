@@ -107,7 +107,7 @@ func init() {
 	}
 	add := func(kind int, before *keywords.Set, then *keywords.Set, texts ...string) {
 		for _, t := range texts {
-			w := keywords.Word{Text: t, Before: before}
+			w := keywords.Word{Text: t, Before: before, Always: true}
 			if then != nil {
 				w.Then = []keywords.Set{*then}
 			}
@@ -149,7 +149,7 @@ func init() {
 	add(commentOpens, nil, nil, "<!--")
 	add(remarkOpens, nil, nil, "[//]: # ", "[comment]: # ")
 	// What follows a rule before the words of a frame, or the first letter of these.
-	for _, next := range " <-=>bestw" {
+	for _, next := range " <-=>besw" {
 		for _, rule := range []string{"---", "<<<"} {
 			if rune(rule[0]) != next {
 				add(ruled, nil, nil, rule+string(next))

@@ -49,11 +49,18 @@ func (sc *scanner) template(k, at, end int) {
 // ruled handles a row of at least three dashes or angles whose last three stand at
 // s[at].
 func (sc *scanner) ruled(at int) {
+	if mayFrame(strings.TrimLeft(sc.s[at+3:min(len(sc.s), at+3+maxRule)], " -<>=\r")) {
+		sc.rule(sc.ruleStart(at), at+3)
+	}
+}
+
+// ruleStart returns where the row of equal bytes begins that s[at] is of.
+func (sc *scanner) ruleStart(at int) int {
 	from := at
 	for from > 0 && sc.s[from-1] == sc.s[at] {
 		from--
 	}
-	sc.rule(from, at+3)
+	return from
 }
 
 // framed handles words of a frame: a rule may stand before them on their line.
@@ -61,7 +68,7 @@ func (sc *scanner) framed(at int) {
 	s := sc.s
 	for i := at - 1; i >= 2 && at-i <= maxRule && s[i] != '\n'; i-- {
 		if c := s[i]; (c == '-' || c == '<') && s[i-1] == c && s[i-2] == c && s[i+1] != c {
-			sc.ruled(i - 2)
+			sc.rule(sc.ruleStart(i), i+1)
 		}
 	}
 }
@@ -223,6 +230,16 @@ func (sc *scanner) link(i int) {
 
 // maxRule bounds the bytes behind a rule that are read.
 const maxRule = 160
+
+// mayFrame tells most texts from those that a frame begins with, by a glance.
+func mayFrame(text string) bool {
+	for _, w := range [...]string{"end", "begin", "start", "workspace data "} {
+		if len(text) >= len(w) && strings.EqualFold(text[:len(w)], w) {
+			return true
+		}
+	}
+	return false
+}
 
 // rule reads a line of dashes or angles for the words of a frame.
 func (sc *scanner) rule(from, i int) {

@@ -1,6 +1,9 @@
 package keywords
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // automaton is an Aho–Corasick machine whose failure links are folded into the
 // transition table, so each byte of text costs one table look-up whatever the number
@@ -16,8 +19,12 @@ type automaton struct {
 	// power of two on: the scanning loop needs a single comparison for several states
 	// to know that none of them is such.
 	firstHit uint32
-	longest  int        // bytes of the longest keyword
-	hits     [][]uint16 // (state − firstHit)>>shift → keywords that end there, longest first
+	hitBit   int // its logarithm
+	// always holds, by an owner's place, from where on the states complete one of its
+	// keywords that is reported in a storm, too, or one of an owner before it.
+	always  [maxOwners]uint32
+	longest int        // bytes of the longest keyword
+	hits    [][]uint16 // (state − firstHit)>>shift → keywords that end there, longest first
 }
 
 // after returns the state behind s, which is at least as long as any keyword.
@@ -96,13 +103,28 @@ func newAutomaton(words []Word) *automaton {
 			order = append(order, int(to))
 		}
 	}
-	slices.SortStableFunc(order, func(x, y int) int {
-		return min(len(nodes[x].hits), 1) - min(len(nodes[y].hits), 1)
-	})
-	quiet, _ := slices.BinarySearchFunc(order, 1, func(at, n int) int { return min(len(nodes[at].hits), 1) - n })
+	rank := func(at int) (rank int) {
+		for _, k := range nodes[at].hits {
+			rank = max(rank, 1)
+			if words[k].Always {
+				rank = max(rank, 1+maxOwners-words[k].owner)
+			}
+		}
+		return rank
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return rank(x) - rank(y) })
+	below := func(n int) int { // how many states have a lower rank
+		i, _ := slices.BinarySearchFunc(order, n, func(at, n int) int { return rank(at) - n })
+		return i
+	}
+	quiet := below(1)
 	a.firstHit = 1 << a.shift
 	for a.firstHit>>a.shift < uint32(quiet) {
 		a.firstHit <<= 1
+	}
+	a.hitBit = bits.TrailingZeros32(a.firstHit)
+	for place := range a.always {
+		a.always[place] = a.firstHit + uint32(below(1+maxOwners-place)-quiet)<<a.shift
 	}
 	number := make([]uint32, len(nodes))
 	for n, at := range order {

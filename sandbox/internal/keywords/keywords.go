@@ -19,11 +19,15 @@
 //
 // # Limits
 //
+// A text that is made of little but keywords is a storm: see [Storm]. Its sightings are
+// reported no more.
+//
 // Keywords are bytes; letters beyond ASCII are compared as they are.
 package keywords
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -43,8 +47,11 @@ func (b *Set) Has(c byte) bool { return b[c>>6]>>(c&63)&1 != 0 }
 // is not reported. The ends of the text satisfy every demand.
 type Word struct {
 	Text   string
+	Exact  bool  // only in this case
 	Before *Set  // holds the byte before
 	Then   []Set // hold the bytes behind
+	Always bool  // also in a storm, of which it makes none
+	owner  int   // its owner's place
 }
 
 // decides counts the bytes of a text that w decides.
@@ -58,6 +65,9 @@ func (w *Word) decides() int {
 
 // fits reports whether the bytes around s[at:end] are those that w demands.
 func (w *Word) fits(s string, at, end int) bool {
+	if w.Exact && s[at:end] != w.Text {
+		return false
+	}
 	if w.Before != nil && at > 0 && !w.Before.Has(s[at-1]) {
 		return false
 	}
@@ -119,23 +129,50 @@ const maxOwners = 4
 type machine struct {
 	*automaton
 	words []Word
-	owner []uint8 // by word
-	first [maxOwners]uint16
+	ends  []ending // by state, like hits
+}
+
+// ending is what a state completes.
+type ending struct {
+	candidates []candidate
+	counts     bool  // for a storm
+	others     uint8 // the owners, by place, to which it says nothing: neither theirs nor a storm
+}
+
+// candidate is a keyword that may end where a state was reached.
+type candidate struct {
+	Word
+	n int // among its owner's
 }
 
 func newMachine(words []Word, owners []*Owner) *machine {
-	m := &machine{words: words, owner: make([]uint8, len(words))}
+	for _, o := range owners {
+		for i := o.from; i < o.below; i++ {
+			words[i].owner = o.place
+		}
+	}
+	m := &machine{words: words, automaton: newAutomaton(words)}
 	for i := range words {
 		if w := &words[i]; w.decides() < Decided || w.Text == "" {
 			panic(fmt.Sprintf("keywords: %q decides %d bytes, a keyword must decide %d", w.Text, w.decides(), Decided))
 		}
 	}
-	for n, o := range owners {
-		m.first[n] = o.from
-		for i := o.from; i < o.below; i++ {
-			m.owner[i] = uint8(n)
+	for _, hits := range m.hits {
+		var e ending
+		for _, k := range hits {
+			for _, o := range owners {
+				if o.from <= k && k < o.below {
+					e.candidates = append(e.candidates, candidate{words[k], int(k - o.from)})
+					e.counts = e.counts || !words[k].Always
+				}
+			}
 		}
+		for place := range maxOwners {
+			if !e.counts && !slices.ContainsFunc(e.candidates, func(c candidate) bool { return c.owner == place }) {
+				e.others |= 1 << place
+			}
+		}
+		m.ends = append(m.ends, e)
 	}
-	m.automaton = newAutomaton(words)
 	return m
 }

@@ -63,7 +63,7 @@ func digits() *Set {
 // and blocks lie.
 func TestSightings(t *testing.T) {
 	words := append(wordsOf("hers", "she ", "usher", "aaab", "shershey", "\xc3\xa9tude"),
-		Word{Text: "key", Before: digits()}, Word{Text: "ab", Then: []Set{*digits(), *digits()}}, Word{Text: "::::"})
+		Word{Text: "key", Before: digits()}, Word{Text: "ab", Then: []Set{*digits(), *digits()}}, Word{Text: "::::"}, Word{Text: "SHE ", Exact: true})
 	with(t, words, func(a, b *Owner) {
 		half := len(words) / 2
 		texts := []string{"", "h", "ushers SHE shershey", "1key key keykey", "ab12 ab1", "ab", "aaaaab", "::::::", "\xff\xc3\xa9tude"}
@@ -133,11 +133,38 @@ func TestRegisteringLateIsRefused(t *testing.T) {
 
 func TestLookAllocatesNothing(t *testing.T) {
 	with(t, wordsOf("line", "text"), func(a, b *Owner) {
-		s := strings.Repeat("a line of plain text\n", 2000)
+		s := strings.Repeat("a line of "+strings.Repeat("nothing in particular ", 10)+"plain text\n", 200)
 		var seen Seen
 		seen.Look(s)
 		if n := testing.AllocsPerRun(20, func() { seen.Look(s) }); n > 0 && !raceEnabled {
 			t.Errorf("%v allocations", n)
+		}
+	})
+}
+
+// In a storm, sightings are left out but for those of words that are always reported;
+// the storm says from where to where.
+func TestStorm(t *testing.T) {
+	words := append(wordsOf("stormy"), Word{Text: "beacon", Always: true})
+	with(t, words, func(a, b *Owner) {
+		calm := strings.Repeat("nothing in particular at all; ", 4000)
+		dense := strings.Repeat("stormy ", 30000)
+		s := calm + dense + "beacon " + dense + calm + "stormy beacon"
+		var got []int
+		storms := a.Each(s, func(_, end int) { got = append(got, end) })
+		if len(storms) != 1 || storms[0].From < len(calm) || storms[0].From > len(calm)+stormWindow ||
+			storms[0].To < len(calm)+2*len(dense)-block || storms[0].To > len(calm)+2*len(dense)+len("beacon ")+block {
+			t.Errorf("%v, want one from %d to %d", storms, len(calm), len(calm)+2*len(dense))
+		}
+		if n := len(got); n < stormHits || n > 3*stormHits || got[n-1] != len(s)-len(" beacon") {
+			t.Errorf("%d sightings, the last at %d of %d", n, got[n-1], len(s))
+		}
+		var beacons []int
+		b.Each(s, func(_, end int) { beacons = append(beacons, end) })
+		var seen Seen
+		seen.Look(s)
+		if want := []int{len(calm) + len(dense) + len("beacon"), len(s)}; !slices.Equal(beacons, want) || len(seen.Of(b)) != 2 || len(seen.Storms()) != 1 {
+			t.Errorf("%v and %v, want %v; %v", beacons, seen.Of(b), want, seen.Storms())
 		}
 	})
 }
