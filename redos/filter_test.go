@@ -155,6 +155,8 @@ func TestRequired(t *testing.T) {
 	}{
 		{`func \w+\(`, false, "func "},
 		{`foo|bar`, false, "foo bar"},
+		{`ErrNotFound|ErrClosed|ErrTimeout`, false, "Err"},
+		{`éa1|éà1`, false, "éa1 éà1"},
 		{`(?:foo|bar)baz`, false, "foobaz barbaz"},
 		{`\w+Handler\b`, false, "Handler"},
 		{`[Ff]oo`, false, "~foo"},

@@ -255,11 +255,34 @@ func newFilter(t *syntax.RegexTree, otherwise bool) *filter {
 	if otherwise && cost(best) > perStep {
 		return nil
 	}
+	proof := n.exact == nil || cost(n.exact) > cost(best) || anchored(t.Root)
+	if begin := beginning(best); otherwise && len(begin[0].text) > 2 && cost(begin) < cost(best) {
+		best, proof = begin, true // one search, and the automaton tells what follows
+	}
 	f := filterOf(best)
 	if f != nil {
-		f.needsProof = n.exact == nil || cost(n.exact) > cost(best) || anchored(t.Root)
+		f.needsProof = proof
 	}
 	return f
+}
+
+// beginning returns what all literals begin with, as a set of one.
+func beginning(ls []literal) []literal {
+	if len(ls) == 0 {
+		return emptyLiteral
+	}
+	n := len(ls[0].text)
+	for _, l := range ls[1:] {
+		k := 0
+		for k < min(n, len(l.text)) && l.text[k] == ls[0].text[k] && l.fold[k] == ls[0].fold[k] {
+			k++
+		}
+		n = k
+	}
+	for n > 0 && n < len(ls[0].text) && !utf8.RuneStart(ls[0].text[n]) {
+		n-- // not in the middle of a character
+	}
+	return []literal{{ls[0].text[:n], ls[0].fold[:n]}}
 }
 
 // anchored reports whether a tree holds an anchor of a line.
