@@ -178,6 +178,9 @@ func engineOptions(o Options) syntax.RegexOptions {
 
 var errPanic = errors.New("parser failed")
 
+// Both readers of a pattern below number groups in the order of the pattern, as Perl does; the engine would count the
+// named ones behind all others.
+
 // parse returns the engine's tree of a caller's pattern; a panic of its parser is an error like any other.
 func parse(pattern string, opts syntax.RegexOptions) (t *syntax.RegexTree, err error) {
 	defer func() {
@@ -186,7 +189,7 @@ func parse(pattern string, opts syntax.RegexOptions) (t *syntax.RegexTree, err e
 		}
 	}()
 	text, _ := engineText(pattern, opts)
-	return syntax.Parse(text, syntax.ParseOptions{RegexOptions: opts})
+	return syntax.Parse(text, syntax.ParseOptions{RegexOptions: opts, MaintainCaptureOrder: true})
 }
 
 func compileEngine(pattern string, opts syntax.RegexOptions) (re *regexp2.Regexp, err error) {
@@ -195,7 +198,7 @@ func compileEngine(pattern string, opts syntax.RegexOptions) (re *regexp2.Regexp
 			re, err = nil, errPanic
 		}
 	}()
-	return regexp2.Compile(pattern, regexp2.RegexOptions(opts), regexp2.OptionMaxBacktrackingStackSize(stackSlots))
+	return regexp2.Compile(pattern, regexp2.RegexOptions(opts), regexp2.OptionMaxBacktrackingStackSize(stackSlots), regexp2.OptionMaintainCaptureOrder())
 }
 
 func invalidAt(s string) int {

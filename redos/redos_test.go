@@ -44,6 +44,8 @@ func TestFind(t *testing.T) {
 		{"lookbehind", `(?<=in )\w+`, Options{}, "for x in xs", 9, 11},
 		{"backreference", `(\w)\1`, Options{}, "abccd", 2, 4},
 		{"named reference", `(?P<q>['"])x(?P=q)`, Options{}, `'x" "x"`, 4, 7},
+		{"named groups are numbered with the others", `(?P<q>['"])(\w+)\1`, Options{}, `'ab'ab`, 0, 4},
+		{"a named group between others", `(a)(?<n>b)(c)\3\2\1`, Options{}, "abccba", 0, 6},
 		{"possessive", `a++b`, Options{}, "aab", 0, 3},
 		{"ignore case", `straße`, Options{IgnoreCase: true}, "STRAßE", 0, 7},
 		{"ignore case of not a space", `^\S+\W\D$`, Options{IgnoreCase: true}, "ab, ", 0, 4},
