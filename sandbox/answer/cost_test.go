@@ -83,7 +83,7 @@ func leave(t secrets.Text) {
 // beside what it costs to count the line feeds of the same bytes, which are read from
 // memory each time: a 40th for the keywords, a 150th for all of it.
 func TestCostOfScanning(t *testing.T) {
-	s := sources(t, 16<<20)
+	s := sources(t, 8<<20)
 	raw := []byte(s)
 	var seen keywords.Seen
 	measures := []struct {

@@ -20,6 +20,10 @@
 // number of rules; a text without hits costs no allocation. What is hidden at one
 // place does not depend on text farther away than Reach.
 //
+// A text made to be expensive is not read at its price: a stretch of more than a
+// hundred kilobytes that is little but words with which secrets begin is hidden as a
+// whole, under a rule of its own, keyword-storm.
+//
 // Only line feeds survive inside a secret, so line numbers stay right. Redacting
 // what has been redacted changes nothing, and text that was valid UTF-8 still is.
 //
