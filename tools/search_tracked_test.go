@@ -62,6 +62,18 @@ func TestSearchTrackedFiles(t *testing.T) {
 	}
 }
 
+// A folder of the default skip list is left out of a repository as well, but for what was committed in it.
+func TestSearchTrackedInSkippedFolder(t *testing.T) {
+	f := gitRepo(t, `
+		mkdir -p node_modules/p test/fixtures/node_modules/q; echo needle > node_modules/p/i.js
+		echo needle > test/fixtures/node_modules/q/i.js; echo needle > test/fixtures/node_modules/q/new.js
+		git add test/fixtures/node_modules/q/i.js; git commit -qm first`)
+	want := "test/fixtures/node_modules/q/i.js=1"
+	if got := strings.TrimSpace(found(f.Call("search_code", trackedCall))); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // An extension that may change what the entries mean makes the index unreadable for git as well; rules alone decide, and
 // the answer says so.
 func TestSearchUnknownIndexExtension(t *testing.T) {

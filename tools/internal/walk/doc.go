@@ -27,8 +27,8 @@
 //     git's own reading of every character. A .gitignore counts outside a repository too. Nothing above the workspace is
 //     read, no configuration is, and a linked .gitignore is not followed. In a repository inside the workspace the rules
 //     of the folders around it do not count.
-//   - What git tracks counts although a rule matches it: a folder that a rule leaves out is entered if something below it
-//     is tracked, and then nothing but that is seen in it.
+//   - What git tracks counts although a rule or the default list matches it: a folder that they leave out is entered if
+//     something below it is tracked, and then nothing but that is seen in it.
 //   - Where no rule decides, a default list leaves out folders that tools install, generate or cache: some names
 //     everywhere (node_modules, .venv, __pycache__ …), others, which sources are given too (vendor, build, dist …), only
 //     outside repositories. See Skipped.

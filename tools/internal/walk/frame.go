@@ -31,7 +31,11 @@ func (w *walker) decide(f *frame, path, name string, dir bool) (ignored, only bo
 	case byRule:
 		return out, false
 	}
-	return dir && Skipped(name, f.git), false
+	if !dir || !Skipped(name, f.git) {
+		return false, false
+	}
+	only = w.tracked(f.repo, path, true) // an install folder that was committed, such as a fixture
+	return !only, only
 }
 
 // rule says what the ignore files make of path, and whether one of them speaks of it.

@@ -1,7 +1,7 @@
 package walk
 
 // Folders that hold what a tool installed, generated or cached. They are skipped where no ignore rule decides: those of
-// machineMade everywhere, because nobody writes sources there; those of outsideGit only where there is no repository,
+// machineMade everywhere but for what git tracks in them, because nobody writes sources there; those of outsideGit only where there is no repository,
 // because their names are also given to sources, and inside a repository git has been told which is which.
 var (
 	machineMade = set(
