@@ -60,7 +60,7 @@ func (p *phrase) pivotStep() (words *wordSet, reach int) {
 const tooCommon = 5000
 
 // frequency estimates how often w stands in a million bytes of source code, as a word
-// or within one.
+// or the beginning of one.
 func frequency(w string) int {
 	switch {
 	case len(w) < 3, strings.Contains(" dont youve im ", " "+w+" "): // written with an apostrophe
@@ -77,31 +77,33 @@ func frequency(w string) int {
 var common = func() map[string]int {
 	out := map[string]int{}
 	for entry := range strings.FieldsSeq(`
-	the:2937 tes:1887 string:1737 put:1553 for:1300 are:1253 and:1203 new:1191 out:1078 all:1072 end:978 add:960 with:824 this:809 input:777
-	write:776 output:736 file:731 request:700 not:697 use:696 data:654 call:615 code:612 act:576 pre:573 date:509 that:507 response:447 les:439
-	any:430 off:412 from:393 run:373 exception:357 text:346 key:341 void:335 outputs:333 safe:313 using:306 can:303 false:301 list:288
-	system:287 when:237 message:237 other:229 asked:228 you:227 should:227 without:202 limit:200 invalid:188 command:185 print:182 state:171
-	mode:170 user:169 override:166 ignore:166 content:165 only:162 make:158 task:152 start:147 now:145 append:144 next:125 mission:120 first:119
-	include:115 context:115 old:113 alle:112 reset:110 must:110 document:109 will:107 provide:107 env:103 have:100 send:99 keys:97 give:95
-	used:94 shall:90 notice:89 final:84 last:83 query:78 follow:78 order:77 filter:77 need:74 debug:74 before:72 provided:70 known:69 solve:68
-	complete:65 skip:64 parameters:64 were:62 comment:60 policy:58 times:57 responses:57 following:57 into:56 report:55 standard:54 note:54
-	created:54 above:52 scan:50 requests:50 bound:50 begin:50 limited:49 formatting:48 stop:47 never:47 tool:46 claim:46 keep:44 word:43
-	normal:43 image:42 page:41 language:41 instead:41 calls:41 perform:40 your:37 disable:37 called:37 original:36 initial:36 email:36
-	limitations:33 share:32 respond:32 finish:32 always:32 every:31 bot:31 repeat:30 notify:30 just:30 cursor:30 users:29 security:28
-	previous:27 credential:27 these:26 summary:26 god:26 enabled:26 chain:25 operation:24 instruction:24 inform:24 messages:23 what:22
-	information:22 dan:22 password:20 leak:20 model:19 ignored:19 ssh:18 show:18 existing:18 evaluation:18 tokens:17 sequence:17 filters:17
-	disabled:17 invoke:16 insert:16 execute:16 customer:16 about:16 creator:15
-	want:300 hand:158 quote:60 redirect:60 route:60 protocols:25 reads:20
-	return:1630 test:868 thi:783 set:448 top:318 has:289 contain:283 true:251 copy:226 metadata:205 read:199 check:192 may:189 valid:189 non:173
-	expected:172 see:168 dir:164 collect:161 link:157 let:146 over:136 update:135 url:126 post:125 work:121 throw:118 required:111 root:110 process:109
-	internal:107 action:102 count:97 open:95 function:94 point:90 current:86 remove:84 pas:84 pass:81 contains:75 was:74 cat:72 permission:72 find:67
-	permissions:67 obtain:67 after:66 does:66 found:66 delete:65 address:65 line:65 flag:64 then:61 issues:59 given:58 allow:57 token:56 parameter:55
-	omit:55 unsafe:54 files:53 reference:53 fetch:51 chi:50 label:48 warn:48 apply:48 tasks:47 features:46 encode:45 session:45 assignment:44 argument:42
-	prev:42 actual:41 access:41 admin:39 wire:39 each:38 full:38 lay:38 drop:37 its:37 mark:37 listen:35 replace:34 changed:34 trace:33 continue:33
-	secret:32 updated:32 than:32 running:31 cancel:31 role:30 owner:30 been:30 push:29 warning:28 cannot:28 ensure:27 prima:27 accept:27 zero:26 hello:26
-	also:26 checks:26 removed:24 know:23 merge:23 trigger:23 install:23 repository:22 step:22 todo:22 wrong:22 database:22 while:21 unlock:21 extract:20
-	once:20 previo:20 upgrade:20 would:20 subject:20 rule:20 could:20 different:19 free:19 reason:19 credentials:18 take:18 account:18 attach:17
-	crypto:17 forward:17 passed:17 otherwise:16 examples:16 embed:16 tools:16 received:16 them:16 prior:15 download:15 actions:15 job:15 rsa:15`) {
+	the:2957 test:2379 tes:2379 return:2033 string:1475 new:1364 request:1349 for:1142 want:1108 read:1025 write:976 thi:849 this:831 with:799
+	response:797 get:745 set:735 got:724 url:718 file:697 add:697 not:656 and:642 end:641 are:626 content:618 use:571 mode:560 true:515 flag:502
+	that:482 can:473 let:470 point:447 data:447 run:439 any:422 function:404 void:371 unsafe:362 dir:357 from:353 copy:351 all:342 ran:334
+	call:323 context:312 using:304 code:295 false:292 make:287 throw:286 pre:280 out:278 date:273 key:268 input:257 has:251 off:250 command:248
+	other:231 cancel:230 after:225 check:220 should:219 system:217 without:213 top:213 send:204 non:199 message:199 append:192 when:190 over:190
+	post:188 limit:188 else:187 private:185 state:182 invalid:181 act:179 token:175 list:175 continue:167 reset:166 user:164 link:164
+	requests:163 require:162 protocol:158 override:157 next:156 must:151 export:147 files:146 session:144 permission:141 will:140 valid:140
+	start:140 does:139 used:138 rsa:138 first:138 contain:134 red:133 only:132 you:131 print:131 count:131 text:127 raw:125 transfer:120
+	parameter:120 found:120 internal:119 output:118 listen:118 ignore:118 encode:116 prior:113 was:111 safe:111 then:110 last:110 before:110
+	its:109 trace:108 which:107 may:107 include:107 have:106 shall:105 root:105 need:105 including:104 provide:103 notice:102 contains:101
+	give:100 actual:100 zero:99 protocols:98 old:98 job:97 given:97 exception:96 cat:96 priority:93 open:92 hello:92 rewrite:91 issues:91
+	work:90 query:90 put:90 document:87 pas:85 accept:84 rights:81 final:80 cookies:80 provided:79 initial:79 required:78 merge:78 skip:76
+	called:76 push:75 disable:75 report:74 keep:74 did:74 follow:73 order:72 image:72 wrote:71 keys:71 pass:70 parameters:70 begin:68 address:68
+	reading:67 than:66 otherwise:66 now:66 download:65 debug:65 yes:64 finish:64 chi:64 comment:63 been:63 normal:61 filter:61 action:60 who:59
+	task:59 crypto:59 prev:58 free:58 following:58 change:58 note:57 memory:57 formatting:57 current:57 argument:56 replace:55 remove:55
+	console:55 above:55 subject:54 stop:54 limited:54 into:54 calls:54 bot:54 times:53 purpose:53 update:51 grant:51 env:51 claim:51 route:50
+	hereby:50 granted:50 just:47 they:46 received:46 delete:46 also:46 agent:46 language:45 discard:45 assign:45 todo:44 reads:44 once:44
+	metadata:44 instead:44 exact:44 tool:43 each:43 while:42 saw:42 never:42 checks:42 always:42 scan:41 fetch:40 permissions:39 limitations:39
+	bound:39 where:38 wants:38 abort:38 password:37 cannot:37 access:37 these:36 take:35 summary:35 methods:35 complete:35 repeat:34 original:34
+	created:34 canceled:34 site:33 product:33 users:32 responses:32 allowed:32 standard:31 perform:31 upgrade:30 qua:30 our:30 maximum:30 lay:30
+	full:30 them:29 running:29 modified:29 know:29 might:28 instruction:28 god:28 email:28 drop:28 warn:27 reason:27 operation:27 would:26
+	their:26 share:26 page:26 inform:26 what:25 nothing:25 insert:25 information:25 immediately:25 filters:25 apply:25 contents:24 respond:23
+	reference:23 parsing:23 made:23 every:23 enabled:23 different:23 could:23 candidate:23 word:22 needs:22 includes:22 ensure:22 between:22
+	authority:22 ordered:21 high:21 forward:21 dump:21 api:21 about:21 were:20 vendor:20 treat:20 reply:20 customer:20 curl:20 bypass:20
+	below:20 upload:19 trigger:19 say:19 role:19 hijacked:19 sequence:18 previous:18 previo:18 longer:18 execute:18 exactly:18 another:18
+	systems:17 people:17 les:17 ignored:17 credential:17 assume:17 those:16 real:16 parses:16 leak:16 invoke:16 embed:16 cursor:16 magic:15
+	changed:15`) {
 		w, n, _ := strings.Cut(entry, ":")
 		out[w], _ = strconv.Atoi(n)
 	}
