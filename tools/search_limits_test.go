@@ -171,10 +171,10 @@ func TestSearchPartialAtTheDeadline(t *testing.T) {
 func TestSearchBackreferenceAtTheDeadline(t *testing.T) {
 	f := tooltest.New(t, "")
 	text := strings.Repeat("some words that that are not all alike, and more words of that kind\n", 4000)
-	for i := 0; i < 300; i++ {
+	for i := 0; i < 150; i++ {
 		f.Write(fmt.Sprintf("d%02d/f%03d", i/20, i), []byte(text))
 	}
-	f.Env.Limits.MatchTimeout = time.Second
+	f.Env.Limits.MatchTimeout, f.Env.Limits.SearchWorkers = time.Second, 2
 	var r *tooltest.Result
 	for limit := 125 * time.Millisecond; ; limit *= 2 { // a busy machine may not come to the first file
 		f.Env.Limits.SearchDeadline = limit
