@@ -116,6 +116,7 @@ type search struct {
 	tooLong    bool           // some file is too long for multiline only
 	folders    map[string]int // matches by folder, in count mode
 	stats      walk.Stats
+	met        walk.Stats // stats when the file taken over last was met
 	timeUp     bool
 	lateAt     string   // the file in which time ran out
 	last       string   // the last file that was dealt with
@@ -265,11 +266,13 @@ func (s *search) run(ctx context.Context) error {
 		full = full || act == walk.Stop
 		return act, err
 	})
-	if full || err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err
+	if !full && (err == nil || errors.Is(err, context.DeadlineExceeded)) {
+		if rest := crew.finish(); err == nil {
+			err = rest
+		}
 	}
-	if rest := crew.finish(); err == nil {
-		err = rest
+	if s.full() {
+		s.stats = s.met // the walk is ahead of the search by as much as time will have it
 	}
 	return err
 }
@@ -303,7 +306,7 @@ func (s *search) visit(crew *crew, it *walk.Item) (walk.Action, error) {
 	}
 	s.considered++
 	s.call.Progress(int64(s.considered), 0, PhaseSearch) // a few files can take long, too
-	full, err := crew.add(it.Path, it.Keep())
+	full, err := crew.add(it.Path, it.Keep(), it.Met())
 	if full || err != nil {
 		return walk.Stop, err
 	}

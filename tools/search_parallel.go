@@ -68,6 +68,7 @@ type scan struct {
 type job struct {
 	path string
 	file walk.Kept
+	met  walk.Stats // what the walk had met on the way to the file
 	out  outcome
 }
 
@@ -121,12 +122,12 @@ func (s *search) newCrew(ctx context.Context) (c *crew, release func()) {
 func (c *crew) window() int { return 2*c.workers + 2 }
 
 // add hands a file over, in path order. full says that nothing more is wanted.
-func (c *crew) add(path string, k walk.Kept) (full bool, err error) {
+func (c *crew) add(path string, k walk.Kept, met walk.Stats) (full bool, err error) {
 	b := c.cur
 	if n := len(b.jobs); n == 0 || !b.jobs[n-1].file.Beside(k) {
 		b.dirs++
 	}
-	b.jobs = append(b.jobs, job{path: path, file: k})
+	b.jobs = append(b.jobs, job{path: path, file: k, met: met})
 	if len(b.jobs) < min(batchFiles, 1<<min(c.seq/c.workers, 10)) && b.dirs < batchDirs {
 		return false, nil
 	}
@@ -306,7 +307,7 @@ func (s *search) take(ctx context.Context, j *job) error {
 		}
 		return context.DeadlineExceeded
 	}
-	s.last = j.path
+	s.last, s.met = j.path, j.met
 	s.known.found.Store(int64(s.found))
 	s.known.keep.Store(int32(s.keep))
 	s.known.symbols.Store(int32(s.symbols))

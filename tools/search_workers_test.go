@@ -32,11 +32,14 @@ func workerTree(t *testing.T, files int) *tooltest.Fixture {
 		case 0:
 			b.WriteString("\x00")
 		case 1:
-			b.WriteString("password = \"hunter2needlehunter2\"\n")
+			b.WriteString("password = \"Zq7Rk2needleXw9Lp4\"\n")
 		case 2:
 			b.WriteString(strings.Repeat("x", 300<<10) + "\nneedle at the end")
 		}
 		f.Write(fmt.Sprintf("d%02d/e%d/f%03d.go", r.IntN(12), r.IntN(3), i), []byte(b.String()))
+	}
+	for i := range 12 { // counted as they are met, which is ahead of the search
+		f.Write(fmt.Sprintf("d%02d/node_modules/x.js", i), []byte("needle"))
 	}
 	f.Write("d05/long.txt", []byte(strings.Repeat("y", 2<<20)+"\nneedle\n"+strings.Repeat("filler\n", 400_000)+"needle"))
 	return f

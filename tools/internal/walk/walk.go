@@ -41,7 +41,11 @@ type Item struct {
 	link sandbox.LinkState
 	held *held
 	only bool // a folder that is entered for the sake of tracked files
+	met  *Stats
 }
+
+// Met is what the walk had met when it came to the item.
+func (it *Item) Met() Stats { return *it.met }
 
 // Name is the last part of Path.
 func (it *Item) Name() string { return it.name }
@@ -384,7 +388,7 @@ func (w *walker) folder(d *sandbox.Dir, parent *frame, depth int, queue *[]waiti
 			return Continue, nil
 		}
 		it := &w.item
-		*it = Item{Path: prefix + e.Name, Kind: e.Kind, Depth: depth, name: e.Name, dir: d, held: h}
+		*it = Item{Path: prefix + e.Name, Kind: e.Kind, Depth: depth, name: e.Name, dir: d, held: h, met: &w.stats}
 		w.judge(it, d, f)
 		if !w.spend(entrySteps) {
 			return Stop, w.err
