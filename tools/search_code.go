@@ -86,6 +86,7 @@ const metacharacters = `\.+*?()|[]{}^$`
 const (
 	autoContext = 10 // lines on each side when there are few matches
 	autoMatches = 3  // that many are few
+	lineRetries = 3  // lines of one search that are matched again after a timeout
 	slowNamed   = 3  // files on which a pattern took too long that are named
 	symbolFiles = 20 // files whose matches are told the definition around them
 )
@@ -127,6 +128,7 @@ type search struct {
 	own     int64         // bytes that the workers hold from their start
 	turn    chan struct{} // of those that wait for memory
 	holding atomic.Int32  // files that memory is held for
+	retried atomic.Int32  // lines that were matched again after a timeout
 	known   struct {      // what workers go by: the least of what has been found
 		found, pending atomic.Int64
 		keep, symbols  atomic.Int32

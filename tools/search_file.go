@@ -319,6 +319,9 @@ func (s *scan) lines(ctx context.Context, g *segment, r *fileResult) error {
 			continue
 		}
 		from, to, ok, err := s.re.Find(text[start:end], s.deadline)
+		if err != nil && s.starved(err) {
+			from, to, ok, err = s.re.Find(text[start:end], s.deadline)
+		}
 		if err != nil {
 			return err
 		}
@@ -336,6 +339,13 @@ func (s *scan) lines(ctx context.Context, g *segment, r *fileResult) error {
 }
 
 var newline = []byte{'\n'}
+
+// starved reports whether a line is matched once more after err. The bound of a
+// match is kept by the wall clock: on a busy machine it may pass while nothing
+// runs, and a pattern that is slow itself shows at once.
+func (s *search) starved(err error) bool {
+	return errors.Is(err, redos.ErrTimeout) && time.Now().Before(s.deadline) && s.retried.Add(1) <= lineRetries
+}
 
 // count counts one match and reports whether it belongs to the page. Past the
 // page nothing more is wanted, except where everything is counted.
