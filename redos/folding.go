@@ -38,7 +38,8 @@ func ignoresCase(pattern string, opts syntax.RegexOptions) bool {
 
 // engineText returns the pattern as the engine gets it, and how many characters it has to fold.
 func engineText(pattern string, opts syntax.RegexOptions) (text string, folded int) {
-	if !ignoresCase(pattern, opts) {
+	folds := ignoresCase(pattern, opts)
+	if !folds && !strings.Contains(pattern, "-[") {
 		return pattern, 0
 	}
 	s := &source{text: []rune(pattern)}
@@ -48,7 +49,7 @@ func engineText(pattern string, opts syntax.RegexOptions) (text string, folded i
 		j := i + 1
 		switch t[i] {
 		case '\\':
-			if j = s.escape(i); j == i+2 && strings.ContainsRune("SWD", t[i+1]) {
+			if j = s.escape(i); folds && j == i+2 && strings.ContainsRune("SWD", t[i+1]) {
 				out.WriteString("(?-i:")
 				out.WriteString(string(t[i:j]))
 				out.WriteString(")")
@@ -57,7 +58,12 @@ func engineText(pattern string, opts syntax.RegexOptions) (text string, folded i
 			}
 		case '[':
 			j = s.class(i)
-			folded += classWidth(t[i:j])
+			if folds {
+				folded += classWidth(t[i:j])
+			}
+			s.plainClass(&out, i, j)
+			i = j
+			continue
 		case '(':
 			if j = s.opening(i); j == i {
 				j = len(t)
@@ -67,6 +73,26 @@ func engineText(pattern string, opts syntax.RegexOptions) (text string, folded i
 		i = j
 	}
 	return out.String(), folded
+}
+
+// plainClass writes a class without subtractions, which the engine would read where Perl and RE2 read a bracket.
+func (s *source) plainClass(out *strings.Builder, i, end int) {
+	for start := i; i < end; {
+		j := i + 1
+		switch {
+		case s.text[i] == '\\':
+			j = min(i+2, end)
+		case s.text[i] == '[' && i > start:
+			if j = s.className(i); j == i {
+				j++
+				if s.text[i-1] == '-' {
+					out.WriteByte('\\')
+				}
+			}
+		}
+		out.WriteString(string(s.text[i:j]))
+		i = j
+	}
 }
 
 // classWidth is about how many characters the engine would walk to fold the class.

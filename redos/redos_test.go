@@ -59,6 +59,13 @@ func TestFind(t *testing.T) {
 		{"literal kelvin", `kB`, Options{Literal: true, IgnoreCase: true}, "5 \u212ab", 2, 6},
 		{"literal long s in pattern", "ſo", Options{Literal: true, IgnoreCase: true}, "SO", 0, 2},
 		{"literal is not matched by a broken byte", "\ufffd", Options{Literal: true, IgnoreCase: true}, "\xff", -1, 0},
+		{"a bracket in a class is no subtraction", `^[a-z-[aeiou]]$`, Options{}, "e]", 0, 2},
+		{"a hyphen and a bracket in a class", `[\w-[\]]+`, Options{}, "(a-[b])", 1, 6},
+		{"a bracket in a class, ignore case", `[B-[x]+`, Options{IgnoreCase: true}, "abX[-", 1, 4},
+		{"a bracket behind a name in a class", `[[:digit:]-[a]+`, Options{}, "x4-[a", 1, 5},
+		{"a bracket behind an escaped hyphen", `[a\-[]+`, Options{}, "xa-[", 1, 4},
+		{"not a bracket", `[^-[]+`, Options{}, "-[ab", 2, 4},
+		{"a name behind a hyphen", `[-[:digit:]]+`, Options{}, "a-1", 1, 3},
 		{"empty match", `x*`, Options{}, "ab", 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -132,7 +132,7 @@ func (s *source) escape(i int) int {
 	return i + 2
 }
 
-// class returns the end of a character class with its subtractions and [:names:].
+// class returns the end of a character class with its [:names:].
 func (s *source) class(i int) int {
 	t := s.text
 	s.open, i = i+1, i+1
@@ -147,25 +147,29 @@ func (s *source) class(i int) int {
 		case t[i] == ']' && !first:
 			s.open = 0
 			return i + 1
-		case t[i] == '[' && i+1 < len(t) && t[i+1] == ':':
-			j := i + 2
-			for j+1 < len(t) && (t[j] != ':' || t[j+1] != ']') && t[j] != ']' {
-				j++
-			}
-			if j+1 < len(t) && t[j] == ':' {
-				i = j + 2
-			} else {
-				i++
-			}
-		case t[i] == '[' && !first && t[i-1] == '-':
-			if i = s.class(i); s.open != 0 {
-				return i
-			}
+		case t[i] == '[':
+			i = max(s.className(i), i+1)
 		default:
 			i++
 		}
 	}
 	return len(t)
+}
+
+// className returns the end of a [:name:], or i when there is none at i.
+func (s *source) className(i int) int {
+	t := s.text
+	if i+1 >= len(t) || t[i+1] != ':' {
+		return i
+	}
+	j := i + 2
+	for j+1 < len(t) && (t[j] != ':' || t[j+1] != ']') && t[j] != ']' {
+		j++
+	}
+	if j+1 < len(t) && t[j] == ':' {
+		return j + 2
+	}
+	return i
 }
 
 // opening returns the end of what opens a group; of a comment or a switch of options, with the closing parenthesis.
