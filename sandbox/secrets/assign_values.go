@@ -37,6 +37,7 @@ func (f *finder) valueAfter(i int) (v value, ok bool) {
 		}
 		break
 	}
+	i = skipColour(s, i)
 	blanks := i
 	i = skipBlank(s, i)
 	if closed && i > blanks && i+6 < len(s) && hasFold(s[i:], "value=") { // key="…" value="…"
@@ -151,6 +152,10 @@ func (f *finder) valueAfter(i int) (v value, ok bool) {
 			v.colon = false
 		}
 	}
+	if sign := s[sign]; sign == '=' || sign == ':' {
+		i = f.nextLine(i, sign, v)
+	}
+	i = skipColour(s, i)
 	v.signs = i - start
 	if v.signs == 0 || i >= len(s) {
 		return v, false
@@ -210,7 +215,7 @@ func quoted(s string, q, esc int) (v value, ok bool) {
 	v.quoted = true
 	v.from = q + 1
 	if v.from+1 < len(s) && s[v.from] == quote && s[v.from+1] == quote {
-		return v, false // """ opens prose
+		return tripleQuoted(s, v.from+2, quote)
 	}
 	for v.from < len(s) && v.from-q < 4 && s[v.from] == ' ' {
 		v.from++
