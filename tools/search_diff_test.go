@@ -305,3 +305,22 @@ func BenchmarkSearchCode(b *testing.B) {
 		}
 	})
 }
+
+// TestSearchOfMasks: no pattern can be written that finds what stands for a
+// secret. One that also takes what stands beside it finds the line.
+func TestSearchOfMasks(t *testing.T) {
+	f := tooltest.New(t, "")
+	f.Write("key.txt", []byte("-----BEGIN RSA PRIVATE KEY-----\n"+strings.Repeat("MIIEowIBAAKCAQEAx7Vq9Zk2Lw4Rz8Kd3Bn6Yc1Jf5Hs0PgTeWuAxx\n", 3)+"-----END RSA PRIVATE KEY-----\n"))
+	f.Write("cfg.yml", []byte("token: ghp_9Xq2mVt7Lw4Rz8Kd3Bn6Yc1Jf5Hs0PgTeWuA\n"))
+	for pattern, want := range map[string]string{
+		`\x00`: "", `\x00+`: "", `[\x00-\x08]`: "", `[^a-z: \-]{5}`: "", `[^\w\s\-:]+`: "", "\x00": "",
+		`token: .*`: "cfg.yml:1", `: .`: "cfg.yml:1", `(?<=token: ).`: "",
+	} {
+		for _, multiline := range []bool{false, true} {
+			got := strings.Join(all(t, f, map[string]any{"pattern": pattern, "multiline": multiline, "context_lines": 0}), " ")
+			if got != want {
+				t.Errorf("%q, multiline %v: %q, want %q", pattern, multiline, got, want)
+			}
+		}
+	}
+}

@@ -318,9 +318,9 @@ func (s *scan) lines(ctx context.Context, g *segment, r *fileResult) error {
 			r.longLines++
 			continue
 		}
-		from, to, ok, err := s.re.Find(text[start:end], s.deadline)
+		from, to, ok, err := s.find(text[start:end])
 		if err != nil && s.starved(err) {
-			from, to, ok, err = s.re.Find(text[start:end], s.deadline)
+			from, to, ok, err = s.find(text[start:end])
 		}
 		if err != nil {
 			return err
@@ -336,6 +336,26 @@ func (s *scan) lines(ctx context.Context, g *segment, r *fileResult) error {
 		r.hits = append(r.hits, h)
 	}
 	return nil
+}
+
+// find returns the first match in a line that is not of a secret alone.
+func (s *scan) find(line string) (from, to int, ok bool, err error) {
+	from, to, ok, err = s.re.Find(line, s.deadline)
+	if err != nil || !ok || !hidden(line[from:to]) {
+		return from, to, ok, err
+	}
+	ok = false
+	err = s.re.Each(line, to, s.deadline, func(start, end int) bool {
+		from, to, ok = start, end, !hidden(line[start:end])
+		return !ok
+	})
+	return from, to, ok, err
+}
+
+// hidden reports whether a match, in masked text, is of masked characters and
+// line ends only: it says nothing about what can be seen.
+func hidden(match string) bool {
+	return strings.IndexByte(match, secrets.Mask) >= 0 && strings.Trim(match, "\n"+string(rune(secrets.Mask))) == ""
 }
 
 var newline = []byte{'\n'}
@@ -378,6 +398,9 @@ func (s *scan) blocks(ctx context.Context, g *segment, r *fileResult) error {
 	err := s.re.Each(g.masked, 0, s.deadline, func(start, end int) bool {
 		if n++; n%checkLines == 0 && ctx.Err() != nil {
 			return false
+		}
+		if hidden(g.masked[start:end]) {
+			return true
 		}
 		first := strings.LastIndexByte(g.masked[:start], '\n') + 1
 		if start == len(g.masked) && start > 0 && first == start {
