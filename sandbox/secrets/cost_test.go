@@ -68,6 +68,8 @@ func TestCostOfHostileText(t *testing.T) {
 	check("BEGIN lines", keyBegin+"\n", 16)
 	check("BEGIN lines of many labels", keyBegin+"\n-----BEGIN A PRIVATE"+" KEY-----\n-----END B PRIVATE"+" KEY-----\n", 16)
 	check("open names", "password_secret_token_key", 4)
+	check("escaped names", `"\u0070aspwapikcrede":"`, 16)
+	check("escaped names of much", `"\u0070pppttttaaaakkkssseeecccaaapppt":"aB3`, 16)
 	check("quotes", "token=\"", 16)
 	check("at signs", "a://b:c@", 16)
 	check("dots", "eyJhbGciOiJIUzI1NiIsInR5.", 16)

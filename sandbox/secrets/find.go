@@ -96,7 +96,9 @@ type finder struct {
 	// nameEnd: the name that reaches up to here is not assigned to, so further
 	// keywords inside it need no look.
 	nameEnd int
-	bare    run // the stretch without a delimiter around the newest bare value
+	// escapedEnd: names with escaped letters before this have been read.
+	escapedEnd int
+	bare       run // the stretch without a delimiter around the newest bare value
 	// judged is where the newest value begins, by strength of its name.
 	judged  [3]int
 	curlAt  int // the newest "curl", −1 when its line has ended

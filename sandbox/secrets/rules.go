@@ -112,25 +112,35 @@ func contextRules() []row {
 		{id: "curl-user", what: "password on a curl command line", keys: "curl ␠-u --user", check: curlUser, fire: "curl -u app:«{w12}» https://example.org\ncurl --user \"app:«{w12}»\" https://example.org", quiet: "curl -u \"$USER:$PASS\" https://example.org\nsort -u a:b"},
 		{id: "netrc-password", what: "password in .netrc", keys: "password login", check: netrc, fire: "machine example.org login me password «{w12}»", quiet: "login and password are needed\n# Return with login / password\\n                login_i = 0 if x else 1\nEnter your login and password123 below."},
 		{id: "docker-auth", what: "login of a Docker or npm configuration", keys: "\"auth\" _auth", check: dockerAuth, fire: "{\"auths\":{\"r\":{\"auth\":\"«{basic}»\"}}}\n_auth=«{basic}»", quiet: "\"auth\": \"required\"\n_auth = none"},
-		{id: "password", what: "assigned password", keys: "password passwd passphrase passwort pwd pass", anyCase: true, check: assignment,
+		{id: "password", what: "assigned password", keys: passwordWords, anyCase: true, check: assignment,
 			fire:  "password = \"«{w12}»\"\nDB_PASS=«{w16}»\n\"db_password\": \"«{w12}»\"\n<password>«{w16}»</password>\npassword: '«{w10}»'\nspring.datasource.password=«{w9}»\n<property name=\"password\" value=\"«{w12}»\"/>",
 			quiet: "password: credentials?.password\npassword = request.form[\"password\"]\npassword: string;\npassword=\"changeme\"\nbypass = \"{w12}\"\npasswordFile = \"{w12}\"\npassword = getPassword2()"},
-		{id: "secret", what: "assigned secret or key", keys: "secret presharedkey preshared_key pre-shared-key pre_shared_key token api_key apikey api-key api␠key key access_key accesskey access-key auth_key authkey private_key privatekey encryption_key signing_key credential account_key", anyCase: true, check: assignment,
+		{id: "secret", what: "assigned secret or key", keys: secretWords, anyCase: true, check: assignment,
 			fire:  "secret = \"«{w24}»\"\nexport API_KEY=«{w32}»\n\"token\": \"«{w32}»\"\nvar apiToken string = \"«{w32}»\"\nSystem.setProperty(\"X_TOKEN\", \"«{w32}»\")\nclient_secret: «{w32}»\n\"{\\\"token\\\": \\\"«{w32}»\\\"}\"\nmail_key: \"«{w32}»\"\nstripeKey := \"«{w32}»\"\nhttps://h/v1?key=«{w32}»\nUsing Key=«{w32}»\nif (secret == \"«{w32}»\") {\nif (\"«{w32}»\" != token) {\nstd::string secret(\"«{w32}»\");\n<secret>«{AQAAABAAA{w32}}»</secret>\n<mailToken>\\n  «{w32}»\\n</mailToken>\ntokens = [ \"«{w32}»\", \"x\" ]\n<add key=\"ApiSecret\" value=\"«{w16}»\" />\nlet api_key: &str = \"«{w24}»\";\nENV SECRET_TOKEN «{w32}»\ndeploy --token «{w32}» now\nPresharedKey = «{w43}=»\ntoken = ' «{w32}» '\ntoken = 'x' | '«{w32}»'\n\"bot_token\": \"«{d32}»\"\n// API KEY = «{w32}»",
 			quiet: "client(api_key=api_key, max_tokens=4096,)\nSECRET_KEY = os.environ.get(\"SECRET_KEY\")\n\"jsonwebtoken\": \"^9.0.2\"\ntoken: string;\ntokenizationId: '{h32}'\nvaultKey: 'inf-vsqt-01-secret-id'\ntoken = tokens[0]\napi_key: ${{ secrets.API_KEY }}\napi_key=\"your-api-key-here\"\ntoken: {{ token }}\ntokenizer = \"{w32}\"\ncacheKey = \"{w32}\"\nkey = \"{w32}\"\nprimary_key: \"{h32}\"\nmonkey = \"{w32}\"\n{\"parent\":\"CancellationToken\"},\"{w32}\":1\nif token == tokens[0] {\ntoken = '[^\\s{}()<>]+(?:x|y)*;'\n<token>identifier or keyword</token>\nexample:\\n  a: 1\\n  JoinToken: \"SWM-1-{l50}-{l25}\"\nMovedAttribute(\"HTTPPasswordMgrWithDefaultRealm\", \"urllib2\")"},
+		{id: "escaped-name", what: "value of a JSON key with escaped letters", keys: "\\u00", check: escapedName,
+			fire:  "{\"pass\\u0077ord\":\"«{w14}»\"}\n{\"\\u0074ok\\u0065n\": \"«{w32}»\"}",
+			quiet: "{\"caf\\u0065\":\"{w14}\"}\n{\"comp\\u0061ss\":\"{w14}\"}\n{\"pass\\u0077ordFile\":\"{w14}\"}"},
 	}
 }
+
+// passwordWords and secretWords are what names of passwords and keys hold.
+const (
+	passwordWords = "password passwd passphrase passwort pwd pass"
+	secretWords   = "secret presharedkey preshared_key pre-shared-key pre_shared_key token api_key apikey api-key api␠key key access_key accesskey access-key auth_key authkey private_key privatekey encryption_key signing_key credential account_key"
+)
 
 // demands are the bytes around the shortest keywords without which their checks find
 // nothing: one byte in before, one in each class of then.
 var demands = map[string]struct{ before, then string }{
-	"sk-": {then: `[\w_-]`},
-	":AA": {before: `\d`, then: `[\w_-]`},
-	"-us": {before: `[a-f0-9]`, then: `\d`},
-	"pat": {then: `\w`},
-	"://": {before: `\w`},
-	" -u": {then: "[\t -~]"},
-	"0Q~": azureDemand, "1Q~": azureDemand, "2Q~": azureDemand, "3Q~": azureDemand, "4Q~": azureDemand,
+	"sk-":  {then: `[\w_-]`},
+	`\u00`: {then: `[2-7]`},
+	":AA":  {before: `\d`, then: `[\w_-]`},
+	"-us":  {before: `[a-f0-9]`, then: `\d`},
+	"pat":  {then: `\w`},
+	"://":  {before: `\w`},
+	" -u":  {then: "[\t -~]"},
+	"0Q~":  azureDemand, "1Q~": azureDemand, "2Q~": azureDemand, "3Q~": azureDemand, "4Q~": azureDemand,
 	"5Q~": azureDemand, "6Q~": azureDemand, "7Q~": azureDemand, "8Q~": azureDemand, "9Q~": azureDemand,
 	// The words that may go on behind it are in goesOn.
 	"pwd": {then: "[\x00-@A-Z[-`{-\xffbcdekpstvw]"},

@@ -187,10 +187,8 @@ func isWordy(v string) bool {
 			i++
 		}
 	}
-	if odd == 0 {
-		return true
-	}
-	return odd == 1 && letters >= 12 && words <= 3 // testRSA2048Key
+	// One odd part is a name's at most: testRSA2048Key.
+	return (odd == 0 || odd == 1 && letters >= 12 && words <= 3) && !isDrawn(v)
 }
 
 // isWord judges a stretch of letters: lower case, upper case, or capitals that
