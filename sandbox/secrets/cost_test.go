@@ -70,6 +70,8 @@ func TestCostOfHostileText(t *testing.T) {
 	check("open names", "password_secret_token_key", 4)
 	check("escaped names", `"\u0070aspwapikcrede":"`, 16)
 	check("escaped names of much", `"\u0070pppttttaaaakkkssseeecccaaapppt":"aB3`, 16)
+	check("escaped names that all but hold", `"\u0070assworpasswopassphraspasswphra":"aB3dE7gH9k",`, 16)
+	check("escaped names of values", `"\u0070pppttttaaaakkkssseeecccaaapppt":"aB3dE7gH9k",`, 16)
 	check("quotes", "token=\"", 16)
 	check("at signs", "a://b:c@", 16)
 	check("dots", "eyJhbGciOiJIUzI1NiIsInR5.", 16)

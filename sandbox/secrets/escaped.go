@@ -5,14 +5,16 @@ import "strings"
 // maxEscaped bounds the letters of a name with escapes in it.
 const maxEscaped = 48
 
-// namingWords are the words of assigned names by the low five bits of their first letter.
-var namingWords = func() (by [32][]string) {
+// namingWords are the words of assigned names by the low five bits of their first
+// letter, and thirds are what may stand third behind it, a bit for each.
+var namingWords, thirds = func() (by [32][]string, third [32]uint32) {
 	for w := range strings.FieldsSeq(passwordWords + " " + secretWords) {
 		if strength(w) != generic {
 			by[w[0]&31] = append(by[w[0]&31], w)
+			third[w[0]&31] |= 1 << (w[2] & 31)
 		}
 	}
-	return by
+	return by, third
 }()
 
 // escapedName is the rule for JSON keys some of whose letters are escaped, which say the
@@ -47,22 +49,33 @@ func escapedName(f *finder, r Rule, at, _ int) {
 		}
 	}
 	f.escapedEnd = i
-	if n == 0 || n == len(b) || s[i-1] != '"' {
+	if n < 3 || n == len(b) || s[i-1] != '"' {
 		return
 	}
 	v, ok := f.valueAfter(i - 1) // from the closing quote on
 	if !ok || !v.colon {
 		return
 	}
+	// Most values are none, which is cheaper to tell than a name.
+	var secret [2]bool // by strength of the name: strong, weak
+	for name := range secret {
+		secret[name] = isSecretValue(s[v.from:v.to], v, name)
+	}
+	if secret == [2]bool{} {
+		return
+	}
 	name := string(b[:n])
-	for at := range n {
+	for at := range n - 2 {
+		if thirds[name[at]&31]>>(name[at+2]&31)&1 == 0 {
+			continue
+		}
 		for _, w := range namingWords[name[at]&31] {
 			end := at + len(w)
 			if end > n || !hasFold(name[at:], w) || !holds(name, at, end, n) ||
 				len(w) <= 4 && at > 0 && isAlpha(name[at-1]) && !(isUpper(name[at]) && isLower(name[at-1])) {
 				continue
 			}
-			if isSecretValue(s[v.from:v.to], v, strength(w)) {
+			if secret[strength(w)] {
 				f.add(v.from, v.to, r)
 				return
 			}
