@@ -5,7 +5,8 @@ GO        ?= go
 ALL       := $(shell $(GO) list ./... 2>/dev/null)
 # These run other programs, or this test binary once more behind the kernel's
 # wall, where coverage cannot be written.
-OUTSIDE   := $(filter %/tests/e2e %/tests/security %/tests/security/wall %/internal/mutation, $(ALL))
+CLOCKED   := $(filter %/tests/e2e %/tests/security/wall, $(ALL))
+OUTSIDE   := $(CLOCKED) $(filter %/tests/security %/internal/mutation, $(ALL))
 PACKAGES  := $(filter-out $(OUTSIDE), $(ALL))
 COVERPKG  := $(shell echo $(PACKAGES) | tr ' ' '\n' | grep -v -e /tests -e /internal/tooltest -e /internal/transporttest -e /internal/fixture | paste -sd, -)
 COVERAGE  := 88
@@ -31,16 +32,18 @@ cover:
 	@set -o pipefail; $(GO) test -count=1 -timeout 15m -skip 'Cost|Linear|WalkTime' -covermode=set -coverpkg=$(COVERPKG) -coverprofile=coverage.out $(PACKAGES) | sed 's/coverage: .*//'
 	@$(GO) tool cover -func=coverage.out | awk -v gate=$(COVERAGE) '/^total:/ { sub("%","",$$3); printf "coverage %s%%, gate %s%%\n", $$3, gate; exit ($$3 + 0 < gate) }'
 
-# The tests that coverage cannot follow, one package at a time: they watch other
-# programs by the clock.
+# The tests that coverage cannot follow; those that watch other programs by the
+# clock, one package at a time.
 outside:
-	$(GO) test -race -count=1 -p 1 -timeout 15m $(OUTSIDE)
+	$(GO) test -race -count=1 -timeout 15m $(filter-out $(CLOCKED), $(OUTSIDE))
+	$(GO) test -race -count=1 -p 1 -timeout 15m $(CLOCKED)
 
 # What the race detector and coverage would distort: pinned allocations, times
-# against a floor, costs that must stay linear, and every mutant of conform.
+# against a floor, costs that must stay linear; and every mutant of conform and
+# every attack, of which the race detector sees a part.
 pins:
 	$(GO) test -count=1 -p 1 -run 'Alloc|Walk|Cost|Linear' ./bench ./pipeline ./redos ./sandbox/... ./stages/... ./tools/...
-	$(GO) test -count=1 ./cmd/internal/mutation
+	$(GO) test -count=1 ./cmd/internal/mutation ./tests/security
 
 # The attacks alone; a failure is a security regression.
 test-security:

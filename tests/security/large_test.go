@@ -69,7 +69,10 @@ func TestNoPieceOfALargeFile(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range places {
+	for i, p := range places {
+		if leftOut(i) {
+			continue
+		}
 		for _, from := range []int{p.from - 3, p.from, p.from + 1, (p.from + p.to) / 2, p.to - 1, p.to} {
 			check("read_file", args{"path": "big.txt", "start_line": from, "end_line": from})
 			check("read_file", args{"path": "big.txt", "start_line": from, "end_line": from + 60})

@@ -411,7 +411,10 @@ func TestSecretsCannotBeAskedFor(t *testing.T) {
 		others = append(others, fmt.Sprintf("conf/%03d-%s.txt", i, p.rule))
 	}
 	failed := 0
-	for _, q := range questions(files, others) {
+	for i, q := range questions(files, others) {
+		if leftOut(i) {
+			continue
+		}
 		a, b := servers[0].call(q.tool, q.args), servers[1].call(q.tool, q.args)
 		x, y := level(a, ids[0]), level(b, ids[1])
 		if x != y {

