@@ -15,7 +15,7 @@ var listenMutants = []mutant{
 		return m.method == "notifications/cancelled" && isObject
 	}, refusing(-32602))},
 	{name: "a cancelled call is answered later", red: ids("C104"), also: ids("C032 C116"), t: lateAnswer()},
-	{name: "a cancelled call is answered twice", red: ids("C116"), also: ids("C032"), t: tamper{after: func(s *session, m *message, replies []obj) []obj {
+	{name: "a cancelled call is answered twice", red: ids("C116"), also: ids("C032"), perhaps: ids("C104"), t: tamper{after: func(s *session, m *message, replies []obj) []obj {
 		if m.method == "notifications/cancelled" {
 			if say, ok := s.memory["say "+string(encode(m.params()["requestId"]))].(func(obj)); ok {
 				for range 2 {
