@@ -260,18 +260,11 @@ func (s *search) run(ctx context.Context) error {
 	s.start = info.Path
 	crew, done := s.newCrew(ctx)
 	defer done()
-	defer crew.close()
 	o := walk.Options{IncludeIgnored: in.IncludeIgnored, Gitignore: c.Gitignore, Tracked: c.tracked, MaxEntries: c.Limits.WalkMaxEntries, MaxDepth: c.Limits.WalkMaxDepth}
-	full := false
-	s.stats, err = walk.Walk(ctx, c.Workspace, in.Path, o, func(it *walk.Item) (walk.Action, error) {
-		act, err := s.visit(crew, it)
-		full = full || act == walk.Stop
-		return act, err
-	})
-	if !full && (err == nil || errors.Is(err, context.DeadlineExceeded)) {
-		if rest := crew.finish(); err == nil {
-			err = rest
-		}
+	if wrong := crew.run(func() {
+		s.stats, err = walk.Walk(ctx, c.Workspace, in.Path, o, func(it *walk.Item) (walk.Action, error) { return s.visit(crew, it), nil })
+	}); wrong != nil {
+		err = wrong
 	}
 	if s.full() {
 		s.stats = s.met // the walk is ahead of the search by as much as time will have it
@@ -292,27 +285,26 @@ func (s *search) wanted(p string) bool {
 	return s.exclude == nil || !s.exclude.MatchBelow(s.start, p)
 }
 
-func (s *search) visit(crew *crew, it *walk.Item) (walk.Action, error) {
+func (s *search) visit(crew *crew, it *walk.Item) walk.Action {
 	if it.State != walk.OK {
-		return walk.Continue, nil
+		return walk.Continue
 	}
 	if it.Kind == sandbox.KindDirectory {
 		if s.exclude != nil && s.exclude.MatchBelow(s.start, globName(s.start, it.Path)) {
-			return walk.SkipDir, nil
+			return walk.SkipDir
 		}
-		return walk.Continue, nil
+		return walk.Continue
 	}
 	// A link inside the workspace leads to a file that is searched where it is.
 	if it.Kind != sandbox.KindFile || !s.wanted(it.Path) {
-		return walk.Continue, nil
+		return walk.Continue
 	}
 	s.considered++
 	s.call.Progress(int64(s.considered), 0, PhaseSearch) // a few files can take long, too
-	full, err := crew.add(it.Path, it.Keep(), it.Met())
-	if full || err != nil {
-		return walk.Stop, err
+	if !crew.add(it.Path, it.Keep(), it.Met()) {
+		return walk.Stop
 	}
-	return walk.Continue, nil
+	return walk.Continue
 }
 
 // full reports whether one unit more than the page holds was found.

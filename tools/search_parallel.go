@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"iter"
 	"runtime"
 	"sync"
 
@@ -75,25 +76,46 @@ type job struct {
 type batch struct {
 	jobs []job
 	dirs int
-	done chan struct{}
+	done bool
 }
 
-// crew is the workers of a search and the files on their way.
+func (b *batch) release() {
+	for i := range b.jobs {
+		b.jobs[i].file.Release()
+	}
+}
+
+// crew is the workers of a search. Whoever sees that few batches are ready walks
+// on until there are enough, the others search what is ready, and whoever has
+// searched a batch takes over what is next in order and done. So there are no
+// more threads than workers, and seldom does one wait for another: to wake a
+// thread takes longer than to search a dozen files.
 type crew struct {
 	s       *search
 	ctx     context.Context
 	stop    context.CancelFunc
-	queue   chan *batch
-	wg      sync.WaitGroup
 	workers int
-	cur     *batch
-	ring    []*batch // handed out, oldest first
-	free    []job    // the room of a batch that is done with
-	seq     int
+
+	next  func() (*batch, bool) // walks until the next batch has come together
+	yield func(*batch) bool
+	cur   *batch // coming together
+	seq   int    // batches that have
+
+	mu      sync.Mutex
+	moved   sync.Cond // a batch is ready or was taken over, or no more will be
+	ready   []*batch  // that nobody searches yet
+	ring    []*batch  // all that were not taken over, oldest first
+	walking bool      // a worker walks
+	walked  bool      // to the end
+	taking  bool      // a worker takes over
+	over    bool      // nothing more is wanted
+	err     error
+	panic   any
+	free    []*batch // done with
 }
 
-// newCrew starts no worker yet. It takes memory for as many as the cores of
-// the machine and the budget allow; one has its share already.
+// newCrew takes memory for as many workers as the cores of the machine and the
+// budget allow; one has its share already.
 func (s *search) newCrew(ctx context.Context) (c *crew, release func()) {
 	n := s.call.Limits.SearchWorkers
 	if n <= 0 {
@@ -111,116 +133,191 @@ func (s *search) newCrew(ctx context.Context) (c *crew, release func()) {
 	}
 	s.own = int64(workers) * workerBytes
 	c = &crew{s: s, workers: workers, cur: &batch{}}
+	c.moved.L = &c.mu
 	c.ctx, c.stop = context.WithCancel(ctx)
 	return c, func() {
+		c.stop()
 		for _, r := range held {
 			r()
 		}
 	}
 }
 
-func (c *crew) window() int { return 2*c.workers + 2 }
+// Batches: below the first number somebody walks, up to the second; the third
+// are under way at once, and keep folders open.
+func (c *crew) few() int    { return c.workers }
+func (c *crew) enough() int { return 2 * c.workers }
+func (c *crew) window() int { return 3*c.workers + 2 }
 
-// add hands a file over, in path order. full says that nothing more is wanted.
-func (c *crew) add(path string, k walk.Kept, met walk.Stats) (full bool, err error) {
+// run searches the files that walk gives to add. When it returns, the walk has
+// ended, to its end or because nothing more was wanted, and so have the workers.
+func (c *crew) run(walk func()) error {
+	next, end := iter.Pull(func(yield func(*batch) bool) {
+		c.yield = yield
+		walk()
+		if len(c.cur.jobs) > 0 {
+			c.send()
+		}
+	})
+	c.next = next
+	var others sync.WaitGroup
+	c.work(func() {
+		for range c.workers - 1 {
+			others.Go(func() { c.work(nil) })
+		}
+	})
+	others.Wait()
+	end()
+	for _, b := range append(c.ring, c.cur) {
+		b.release()
+	}
+	if c.panic != nil {
+		panic(c.panic)
+	}
+	return c.err
+}
+
+// add hands a file over, in path order. It is called by the walk, and false ends
+// that.
+func (c *crew) add(path string, k walk.Kept, met walk.Stats) bool {
 	b := c.cur
 	if n := len(b.jobs); n == 0 || !b.jobs[n-1].file.Beside(k) {
 		b.dirs++
 	}
 	b.jobs = append(b.jobs, job{path: path, file: k, met: met})
 	if len(b.jobs) < min(batchFiles, 1<<min(c.seq/c.workers, 10)) && b.dirs < batchDirs {
-		return false, nil
+		return true
 	}
 	return c.send()
 }
 
-// send gives the batch to the workers and takes over what is done.
-func (c *crew) send() (full bool, err error) {
-	if c.queue == nil {
-		c.queue = make(chan *batch, c.window())
-		for range c.workers {
-			c.wg.Go(c.work)
-		}
-	}
+// send hands the batch to the worker that walks.
+func (c *crew) send() bool {
 	b := c.cur
-	b.done = make(chan struct{})
-	c.cur = &batch{jobs: c.free}
-	if c.free == nil {
-		c.cur.jobs = make([]job, 0, batchFiles)
+	c.mu.Lock()
+	if n := len(c.free); n > 0 {
+		c.cur, c.free = c.free[n-1], c.free[:n-1]
+	} else {
+		c.cur = &batch{jobs: make([]job, 0, batchFiles)}
 	}
-	c.free = nil
+	c.mu.Unlock()
 	c.seq++
-	c.ring = append(c.ring, b)
-	c.queue <- b
-	for len(c.ring) > 0 {
-		if len(c.ring) < c.window() {
-			select {
-			case <-c.ring[0].done:
-			default:
-				return false, nil
-			}
-		}
-		if full, err = c.next(); full || err != nil {
-			return full, err
-		}
-	}
-	return false, nil
+	return c.yield(b)
 }
 
-// next takes over the oldest batch, once it is done.
-func (c *crew) next() (full bool, err error) {
-	b := c.ring[0]
-	c.ring = c.ring[1:]
-	<-b.done
-	for i := range b.jobs {
-		if !full && err == nil {
-			err = c.s.take(c.ctx, &b.jobs[i])
-			full = c.s.full()
+// pull returns a batch to search, or nil when there is none or it is not wanted.
+func (c *crew) pull() *batch {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.over {
+		if len(c.ready) < c.few() && !c.walking && !c.walked {
+			c.walk()
 		}
-		b.jobs[i].file.Release()
-	}
-	if cap(b.jobs) >= batchFiles {
-		clear(b.jobs)
-		c.free = b.jobs[:0]
-	}
-	return full, err
-}
-
-// finish takes over what is still under way.
-func (c *crew) finish() (err error) {
-	full := false
-	if len(c.cur.jobs) > 0 {
-		full, err = c.send()
-	}
-	for !full && err == nil && len(c.ring) > 0 {
-		full, err = c.next()
-	}
-	return err
-}
-
-// close ends what is still under way, waits for the workers and lets go of the
-// files that were not taken over.
-func (c *crew) close() {
-	c.stop()
-	if c.queue != nil {
-		close(c.queue)
-		c.wg.Wait()
-	}
-	for _, b := range append(c.ring, c.cur) {
-		for i := range b.jobs {
-			b.jobs[i].file.Release()
+		if len(c.ready) > 0 {
+			b := c.ready[0]
+			c.ready = c.ready[1:]
+			return b
 		}
+		if c.walked {
+			return nil
+		}
+		c.moved.Wait()
 	}
+	return nil
 }
 
-func (c *crew) work() {
+// walk makes batches ready.
+func (c *crew) walk() {
+	c.walking = true
+	for len(c.ready) < c.enough() && len(c.ring) < c.window() && !c.over && !c.walked {
+		b := c.step()
+		if b == nil {
+			c.walked = true
+			c.moved.Broadcast()
+			break
+		}
+		c.ring, c.ready = append(c.ring, b), append(c.ready, b)
+		c.moved.Signal()
+	}
+	c.walking = false
+}
+
+// step walks without c.mu.
+func (c *crew) step() *batch {
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	b, _ := c.next()
+	return b
+}
+
+// work is a worker. more, if set, is called when there is a first batch: a
+// small folder needs no other worker.
+func (c *crew) work(more func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.panic = v
+			c.finish(nil)
+		}
+	}()
 	sc := &scan{search: c.s}
-	for b := range c.queue {
+	for b := c.pull(); b != nil; b = c.pull() {
+		if more != nil {
+			more()
+			more = nil
+		}
 		for i := range b.jobs {
 			sc.job(c.ctx, &b.jobs[i])
 		}
-		close(b.done)
+		c.settle(b)
 	}
+}
+
+// finish ends the search; c.mu is held.
+func (c *crew) finish(err error) {
+	c.over, c.err = true, err
+	c.stop()
+	c.moved.Broadcast()
+}
+
+// settle takes over what is done and next in order, unless another worker does.
+func (c *crew) settle(b *batch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b.done = true
+	if c.taking {
+		return
+	}
+	c.taking = true
+	for !c.over && len(c.ring) > 0 && c.ring[0].done {
+		b := c.ring[0]
+		c.ring = c.ring[1:]
+		if full, err := c.take(b); full || err != nil {
+			c.finish(err)
+		}
+		clear(b.jobs)
+		*b = batch{jobs: b.jobs[:0]}
+		c.free = append(c.free, b)
+		c.moved.Broadcast()
+	}
+	c.taking = false
+}
+
+// take takes over one batch, without c.mu.
+func (c *crew) take(b *batch) (full bool, err error) {
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	defer b.release()
+	for i := range b.jobs {
+		if err = c.s.take(c.ctx, &b.jobs[i]); err != nil {
+			break
+		}
+		if full = c.s.full(); full {
+			break
+		}
+	}
+	return full, err
 }
 
 // job searches a file with what is known of those before it.
