@@ -12,6 +12,7 @@ import (
 	"mcp-devserver/redos"
 	"mcp-devserver/sandbox"
 	"mcp-devserver/sandbox/secrets"
+	"mcp-devserver/tools/internal/clean"
 	"mcp-devserver/tools/internal/symbol"
 )
 
@@ -281,7 +282,7 @@ type segment struct {
 // newSegment finds the secrets of a text, whose bytes may be used again for the
 // next file: what is kept of it is copied.
 func newSegment(raw string) *segment {
-	g := &segment{text: clean.scan(raw), masked: raw}
+	g := &segment{text: clean.Scan(raw), masked: raw}
 	if len(g.text.Spans) > 0 {
 		g.masked = g.text.Masked()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mcp-devserver/sandbox"
 	"mcp-devserver/sandbox/secrets"
+	"mcp-devserver/tools/internal/clean"
 )
 
 // State says what stands between an item and its content.
@@ -300,6 +301,13 @@ func shownOrder(d *sandbox.Dir, entries []sandbox.Entry) {
 	if p := d.Path(); p != "." {
 		prefix = p + "/"
 	}
+	listing := clean.Names(prefix)
+	for i := range entries {
+		listing.Add(entries[i].Name)
+	}
+	if listing.Known() {
+		return
+	}
 	above := secrets.FindName(prefix) != nil // a secret may go on below
 	var masked map[string]string
 	for _, e := range entries {
@@ -316,6 +324,7 @@ func shownOrder(d *sandbox.Dir, entries []sandbox.Entry) {
 		}
 	}
 	if masked == nil {
+		listing.Remember()
 		return
 	}
 	shown := func(e sandbox.Entry) sandbox.Entry {
