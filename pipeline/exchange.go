@@ -16,6 +16,7 @@ type Exchange struct {
 	cancel context.CancelCauseFunc
 	sink   Sink
 	slot   int32 // the credit it holds
+	unary  bool
 	start  time.Time
 
 	mu    sync.Mutex // held while sink is called before the end, so that nothing can follow the end
@@ -52,7 +53,10 @@ func (x *Exchange) Attached() any { return x.attached }
 // Started returns when the message was submitted.
 func (x *Exchange) Started() time.Time { return x.start }
 
-// Send delivers a message before the response. It is false after the end, after a cancellation, and when the transport
+// Unary tells whether the client takes the response alone, so that there is no use in making a message for Offer.
+func (x *Exchange) Unary() bool { return x.unary }
+
+// Send delivers a message before the response, also to a unary client. It is false after the end, after a cancellation, and when the transport
 // did not take the message.
 func (x *Exchange) Send(s seal.Sealed) bool {
 	x.mu.Lock()
@@ -60,9 +64,9 @@ func (x *Exchange) Send(s seal.Sealed) bool {
 	return !x.ended && x.ctx.Err() == nil && x.sink.Send(s)
 }
 
-// Offer delivers a message before the response unless that would have to wait.
+// Offer delivers a message before the response unless that would have to wait, or the client takes none.
 func (x *Exchange) Offer(s seal.Sealed) bool {
-	if !x.mu.TryLock() { // a Send is waiting, or the end has come
+	if x.unary || !x.mu.TryLock() { // a Send is waiting, or the end has come
 		return false
 	}
 	defer x.mu.Unlock()

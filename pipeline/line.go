@@ -113,7 +113,7 @@ func (l *Line) Submit(ctx context.Context, in Inbound, s Sink) error {
 	if err != nil {
 		return err
 	}
-	x := &Exchange{line: l, sink: s, slot: slot, start: time.Now(), peer: in.Peer}
+	x := &Exchange{line: l, sink: s, slot: slot, unary: in.Unary, start: time.Now(), peer: in.Peer}
 
 	l.gate.RLock()
 	defer l.gate.RUnlock()

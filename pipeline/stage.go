@@ -82,6 +82,8 @@ type Inbound struct {
 	Peer *Peer
 	// Client names who sends, for rates: the same client, the same string. Empty when there is only one.
 	Client string
+	// Unary says that the client takes the response and nothing else: [Exchange.Offer] delivers nothing then.
+	Unary bool
 	// Fault says why Raw could not be read.
 	Fault Fault
 }

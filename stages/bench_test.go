@@ -94,6 +94,9 @@ func BenchmarkStage(b *testing.B) {
 	run("negotiate", func() error { _, err := w.row.negotiate.Do(ctx, w.x, w.parsed); return err })
 	run("validate", func() error { _, err := w.row.validate.Do(ctx, w.x, w.spoken); return err })
 	run("execute", func() error { _, err := w.row.execute.Do(ctx, w.x, w.call); return err })
+	asked := w.call
+	asked.token = []byte(`"p"`)
+	run("execute, with progress", func() error { _, err := w.row.execute.Do(ctx, w.x, asked); return err })
 	run("scan", func() error { _, err := w.row.scan.Do(ctx, w.x, w.outcome); return err })
 	run("assemble", func() error { _, err := w.row.assemble.Do(ctx, w.x, w.marked); return err })
 	run("redact", func() error { // a document is sealed once, so it is laid out again
@@ -108,7 +111,7 @@ func BenchmarkStage(b *testing.B) {
 }
 
 func BenchmarkLine(b *testing.B) {
-	for name, in := range map[string]string{"discover": disco, "list": listing, "call": echo("1", `{"path":"a"}`), "call 10 KiB": tenCall} {
+	for name, in := range map[string]string{"discover": disco, "list": listing, "call": echo("1", `{"path":"a"}`), "call with progress": asking(`"p"`, `{"path":"a"}`), "call 10 KiB": tenCall} {
 		for _, parallel := range []bool{false, true} {
 			suffix := map[bool]string{false: "", true: " in parallel"}[parallel]
 			b.Run(name+suffix, func(b *testing.B) {

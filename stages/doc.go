@@ -20,5 +20,6 @@
 // # Limits
 //
 // A subscription is acknowledged as empty and ended at once, since nothing here ever changes. Progress is sent only to those
-// who ask for it, a few times a second. Cursors are not secret.
+// who ask for it: when their call begins to run, when its tool first reports, and from then on a few times a second. Cursors
+// are not secret.
 package stages

@@ -49,8 +49,12 @@ func (e *execute) Do(ctx context.Context, x *pipeline.Exchange, c Call) (Outcome
 	}
 	o.texts = new(answer.Texts)
 	call := &tools.Call{Env: e.env, Texts: o.texts, Progress: ignore}
-	if c.token != nil {
-		call.Progress = newProgress(x, c.token, e.interval).report
+	if c.token != nil && !x.Unary() {
+		p := newProgress(x, c.token, e.interval)
+		if err := p.begin(); err != nil {
+			return o, err
+		}
+		call.Progress = p.report
 	}
 	out, err := c.tool.Run(ctx, call, c.args)
 	var denial *sandbox.Denial

@@ -2,7 +2,6 @@ package stages
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"mcp-devserver/pipeline"
 	"mcp-devserver/pipeline/seal"
-	"mcp-devserver/stages/wire"
 )
 
 // tape is a transport of one request.
@@ -165,62 +163,6 @@ func TestListen(t *testing.T) {
 			t.Error(r.raw)
 		}
 	}
-}
-
-// R-PROG-02 to R-PROG-05.
-func TestProgress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := start(t)
-		withToken := func(tok string) string {
-			return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"path":"a","do":"progress"},"_meta":{` + pv + `,` + cc + `,"progressToken":` + tok + `}}}`
-		}
-		for _, tok := range []string{`"` + token + `"`, `0`, `1.0`} {
-			tp := s.submit(raw(withToken(tok)))
-			<-tp.done
-			if n := len(tp.before); n < 5 || n > 8 { // two seconds, four a second
-				t.Errorf("%d notifications", n)
-			}
-			last := -1.0
-			for i, b := range tp.before {
-				var m struct {
-					ID     *int `json:"id"`
-					Method string
-					Params struct {
-						ProgressToken json.RawMessage
-						Progress      float64
-						Total         *float64
-						Message       string
-					}
-				}
-				if err := json.Unmarshal(b.Bytes(), &m); err != nil || m.ID != nil || m.Method != wire.NoteProgress || string(m.Params.ProgressToken) != tok {
-					t.Fatalf("%s: %v", b.Bytes(), err)
-				}
-				if m.Params.Progress <= last || m.Params.Message == "" || m.Params.Total != nil && *m.Params.Total < m.Params.Progress {
-					t.Errorf("%s after %v", b.Bytes(), last)
-				}
-				last = m.Params.Progress
-				if i > 0 && tp.offered[i].Sub(tp.offered[i-1]) < ProgressInterval {
-					t.Error("too soon")
-				}
-			}
-		}
-		tp := s.submit(raw(echo("1", `{"path":"a","do":"progress"}`)))
-		<-tp.done
-		if len(tp.before) > 0 {
-			t.Error("progress for a request that did not ask")
-		}
-		quick := start(t, func(o *Options) { o.ProgressInterval = -1 })
-		tp = quick.submit(raw(withToken("0")))
-		<-tp.done
-		if len(tp.before) != 18 { // 1 to 9, then 14 to 54 by fives
-			t.Errorf("%d notifications without an interval", len(tp.before))
-		}
-		for _, s := range []*server{s, quick} {
-			if err := s.Line().Close(context.Background()); err != nil {
-				t.Error(err)
-			}
-		}
-	})
 }
 
 func TestShutdown(t *testing.T) {

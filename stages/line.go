@@ -28,7 +28,8 @@ type Options struct {
 	Rate        Rate          // of calls; none
 	PageSize    int           // tools in one page of tools/list; all
 
-	// ProgressInterval is the least time between two progress notifications of a request; [ProgressInterval]. Negative: none.
+	// ProgressInterval is the least time between two progress notifications of a request, from the second one on;
+	// [ProgressInterval]. Negative: none.
 	ProgressInterval time.Duration
 
 	// Unchecked names tools whose schemas are published as they are and whose arguments are only held to be an object. It is

@@ -155,6 +155,9 @@ func protocolPage(t *testing.T) string {
 		"| 9 | HTTP: `MCP-Protocol-Version` equals the body's | -32020 |\n| 10 | the revision is served | -32022 |\n| 11 | HTTP: `Mcp-Method`, `Mcp-Name` | -32020 |\n" +
 		"| 12 | `clientCapabilities`, `progressToken`, `logLevel` | -32602 |\n| 13 | the method is known | -32601 |\n| 14 | its parameters, the tool, the arguments | -32602 |\n" +
 		"| 15 | rate, a place in the pool | a result with a remedy |\n\nSteps 1 to 4 exist on HTTP only. Errors up to step 12 have HTTP status 400, step 13 has 404,\neverything later 200.\n\n" +
+		"## Progress\n\n" +
+		"A call with a progress token is told that it has begun, as soon as it has passed every\ncheck of the table and has a worker; then what its tool reports first; then at most four\nreports a second. So even a call that takes a millisecond has a notification before its\nanswer, and whether it has does not depend on how busy the machine is. A call that is\nrefused before it runs, and the other methods, have none.\n\n" +
+		"Over HTTP a token therefore makes the answer an event stream, with status 200 and\nwithout the `Server-Timing` header. A client whose `Accept` does not admit\n`text/event-stream` gets the answer alone, as JSON. Over stdio the first notification\nwaits for a client that reads slowly, as answers do; later ones are left out then.\n\n" +
 		"## Requirements\n\nEvery requirement that the specification puts on a server like this one, where it is met,\nand what proves it. `conform` names checks of `mcp-devserver conform`; B is both transports,\nS stdio, H HTTP. The table is made from `tests/testdata/requirements.txt`.\n")
 	section := ""
 	for _, r := range proven(t) {

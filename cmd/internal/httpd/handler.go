@@ -96,7 +96,7 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request) {
 	}
 	p := &reply{wake: make(chan struct{}, 1), forms: forms, release: release}
 	err := s.line.Submit(r.Context(), pipeline.Inbound{
-		Raw: body, Mirror: mirror(r.Header), Client: s.client(r, token),
+		Raw: body, Mirror: mirror(r.Header), Client: s.client(r, token), Unary: !forms.stream,
 	}, p)
 	switch {
 	case err == nil:

@@ -56,11 +56,9 @@ func (p *reply) poke() {
 }
 
 // Send makes the answer a stream even for a client that asked for JSON alone: there is no other way to put a message
-// before the response.
-func (p *reply) Send(m seal.Sealed) bool { return p.put(m, maxSent) }
-
-// Offer is for clients that take streams.
-func (p *reply) Offer(m seal.Sealed) bool { return p.forms.stream && p.put(m, maxOffered) }
+// before the response. The line offers such a client nothing.
+func (p *reply) Send(m seal.Sealed) bool  { return p.put(m, maxSent) }
+func (p *reply) Offer(m seal.Sealed) bool { return p.put(m, maxOffered) }
 
 func (p *reply) Finish(m seal.Sealed) { p.end(m) }
 func (p *reply) Drop()                { p.end(seal.Sealed{}) }

@@ -9,7 +9,7 @@ import (
 )
 
 // What our server does not do, so that checks about it have something to judge:
-// stands have pages, progress, tools that need the client, annotated arguments.
+// stands have pages, tools that need the client, annotated arguments.
 
 func number(v any) int {
 	n, _ := v.(json.Number)
@@ -113,16 +113,8 @@ func success(id any, result obj) obj {
 }
 
 func progressNote(token any, n int) obj {
-	return obj{"jsonrpc": "2.0", "method": "notifications/progress", "params": obj{"progressToken": token, "progress": n, "total": 3}}
+	return obj{"jsonrpc": "2.0", "method": "notifications/progress", "params": obj{"progressToken": token, "progress": n}}
 }
-
-var progress = tamper{after: func(_ *session, m *message, replies []obj) []obj {
-	token := m.meta()["progressToken"]
-	if m.method != "tools/call" || token == nil || len(replies) == 0 || resultOf(replies[0]) == nil {
-		return replies
-	}
-	return append([]obj{progressNote(token, 1), progressNote(token, 2)}, replies...)
-}}
 
 // asText adds the structured content as text.
 var asText = tamper{after: func(_ *session, m *message, replies []obj) []obj {
@@ -190,7 +182,7 @@ func capability(name string, value any) tamper {
 }
 
 // rich is the stand of most mutants. The first one is nearest to the client.
-var rich = []tamper{paging, extraTools, progress, asText, traced, annotated}
+var rich = []tamper{paging, extraTools, asText, traced, annotated}
 
 // checksParam is what a server with an annotated argument has to do over HTTP.
 var checksParam = webbed{request: func(f *flow) {

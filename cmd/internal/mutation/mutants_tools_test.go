@@ -52,7 +52,7 @@ var toolMutants = []mutant{
 		}
 	}, "tools/call")},
 	{name: "structured content is left out", red: ids("C081"), t: resultOfTool("list_directory", func(r obj) { delete(r, "structuredContent") })},
-	{name: "structured content is not there as text", red: ids("C082"), base: []tamper{paging, extraTools, progress, traced, annotated}},
+	{name: "structured content is not there as text", red: ids("C082"), base: []tamper{paging, extraTools, traced, annotated}},
 	{name: "arguments are demanded", red: ids("C083"), t: replace(func(_ *session, m *message) bool {
 		_, there := m.params()["arguments"]
 		return m.method == "tools/call" && m.meta()[keyVersion] == "2026-07-28" && !there && slices.Contains(own, m.tool())
@@ -188,7 +188,7 @@ var toolMutants = []mutant{
 	})},
 	{name: "progress after the response", red: ids("C112"), t: tamper{after: func(_ *session, m *message, replies []obj) []obj {
 		if t := m.meta()["progressToken"]; t != nil && m.method == "tools/call" {
-			return append(replies, progressNote(t, 3))
+			return append(replies, progressNote(t, 1000))
 		}
 		return replies
 	}}},

@@ -259,9 +259,11 @@ var webMutants = []mutant{
 	})),
 	web1("a client that goes away takes the next answer along", "C170", "", onRequest(func(f *flow) {
 		if f.r.Close && !strings.Contains(f.raw, "Mcp-Method:  ") {
-			f.world.memory["gone"] = true
+			if f.world.memory["gone"] == nil { // later ones may be read after the next request
+				f.world.memory["gone"] = true
+			}
 		} else if f.world.memory["gone"] == true {
-			delete(f.world.memory, "gone")
+			f.world.memory["gone"] = false
 			f.done, f.status, f.header = true, 500, http.Header{"Content-Type": {"application/json"}}
 		}
 	})),

@@ -458,7 +458,7 @@ type lateWriter struct {
 }
 
 func (w *lateWriter) Write(line []byte) (int, error) {
-	if bytes.Contains(line, []byte(keySubscription)) { // these have an order
+	if bytes.Contains(line, []byte(keySubscription)) || bytes.Contains(line, []byte(`"progressToken"`)) { // these have an order
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return w.to.Write(line)

@@ -94,15 +94,28 @@ for (const [name, open] of Object.entries(transports)) {
       assert.ok(seen.length > 0, 'no progress came');
       for (const [i, p] of seen.entries()) {
         assert.ok(i === 0 || p.progress > seen[i - 1].progress, `progress ${p.progress} after ${seen[i - 1]?.progress}`);
-        assert.match(p.message, /^(listing|searching) \d+( of \d+)?$/);
+        assert.match(p.message, i === 0 ? /^started$/ : /^(listing|searching) \d+( of \d+)?$/);
       }
+    });
+
+    // The client drops progress that it reads together with the answer, and says so: the answer still counts.
+    test('progress of calls that are over at once', async (t) => {
+      const { client, complaints } = await connect(t);
+      let seen = 0;
+      for (let i = 0; i < 20; i++) {
+        const r = await client.callTool({ name: 'read_file', arguments: { path: 'main.go' } }, { onprogress: () => { seen++; } });
+        assert.match(r.content[0].text, /func main/);
+      }
+      const dropped = complaints.splice(0);
+      for (const e of dropped) assert.match(e.message, /^Received a progress notification for an unknown token/);
+      assert.equal(seen + dropped.length, 20);
     });
 
     // The call is known to run, because it has reported progress.
     test('cancel', async (t) => {
       const { client, log } = await connect(t);
       const abort = new AbortController();
-      await assert.rejects(client.callTool(slow, { signal: abort.signal, onprogress: () => abort.abort('enough') }));
+      await assert.rejects(client.callTool(slow, { signal: abort.signal, onprogress: (p) => p.progress > 0 && abort.abort('enough') }));
       await log.until((e) => e.tool === slow.name && e.outcome === 'none');
       assert.ok(!(await client.callTool({ name: 'list_directory' })).isError);
     });
