@@ -208,6 +208,14 @@ func (e *exchange) code() int64 {
 	return 0
 }
 
+// unauthorized tells whether credentials are missing: those that were sent, if
+// any, are not enough.
+func (e *exchange) unauthorized() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.status == http.StatusUnauthorized || e.status == http.StatusForbidden && e.header.Get("WWW-Authenticate") != ""
+}
+
 func (e *exchange) failure() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

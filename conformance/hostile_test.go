@@ -279,6 +279,32 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
+// TestUnauthorized: who is not let in has no verdict.
+func TestUnauthorized(t *testing.T) {
+	for name, refuse := range map[string]func(http.ResponseWriter){
+		"no token": func(w http.ResponseWriter) { http.Error(w, "who are you?", http.StatusUnauthorized) },
+		"no token, in JSON": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusUnauthorized)
+			io.WriteString(w, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"Unauthorized"}}`)
+		},
+		"a token that is not enough": func(w http.ResponseWriter) {
+			w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope"`)
+			w.WriteHeader(http.StatusForbidden)
+		},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { refuse(w) }))
+		target, err := HTTP(s.URL, HTTPOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(context.Background(), target, Options{}); !errors.Is(err, ErrUnauthorized) || !strings.Contains(err.Error(), "HTTP 40") {
+			t.Errorf("%s: %v", name, err)
+		}
+		s.Close()
+	}
+}
+
 // TestColdServer: a server that takes longer to start than an answer may take is
 // not a server that does not answer, nor one of an earlier revision.
 func TestColdServer(t *testing.T) {

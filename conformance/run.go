@@ -24,6 +24,10 @@ type Options struct {
 // reached, or did not answer anything.
 var ErrNoServer = errors.New("no server answered")
 
+// ErrUnauthorized says that the server answers nobody without credentials, or
+// without others than those given: what it refuses says nothing about it.
+var ErrUnauthorized = errors.New("the server asks for authorization")
+
 // run is what the checks of one run share.
 type run struct {
 	ctx      context.Context
@@ -67,8 +71,9 @@ func (r *run) connect() error {
 	return nil
 }
 
-// Run judges a server. The error is ErrNoServer when there was none, an error
-// about Options, or that of ctx.
+// Run judges a server. The error is ErrNoServer when there was none,
+// ErrUnauthorized when it did not let us in, an error about Options, or that of
+// ctx.
 func Run(ctx context.Context, t *Target, o Options) (*Report, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * second
@@ -169,6 +174,9 @@ func (r *run) preflight(report *Report) error {
 		hello.within(r.ctx, min(r.timeout, r.start-time.Since(began)))
 	}
 	hello.wait(r.ctx, 0)
+	if hello.unauthorized() {
+		return fmt.Errorf("%w: %s is answered with %s; give a token or a header that it accepts", ErrUnauthorized, methodDiscover, hello.saw())
+	}
 	// Later connections are given what the first one took, several times over.
 	r.start = min(r.start, max(r.timeout, 4*time.Since(began)))
 	if hello.result() != nil {
