@@ -91,6 +91,17 @@ func BenchmarkCandidates(b *testing.B) {
 			t.line(text)
 		}
 	})
+	b.Run("classes/windows byte by byte", func(b *testing.B) { // rejected: no faster than the automaton, and it says less
+		b.SetBytes(int64(len(benchFile)))
+		withoutVectors(func() {
+			for b.Loop() {
+				one.filter.windows.next(view(benchFile), 0, len(benchFile))
+			}
+		})
+	})
+	b.Run("classes/four lanes", func(b *testing.B) { // rejected where windows are rare
+		all(b, automatonOnly(`[A-Z]{3,}_\d+`, Options{}, 0))
+	})
 	b.Run("classes/engine", func(b *testing.B) { // rejected: the engine on every line
 		b.SetBytes(int64(len(benchFile)))
 		deadline := time.Now().Add(time.Hour)

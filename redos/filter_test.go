@@ -78,6 +78,11 @@ func randomText(r *rand.Rand) []byte {
 }
 
 func TestFilterLosesNothing(t *testing.T) {
+	testFilterLosesNothing(t)
+	withoutVectors(func() { testFilterLosesNothing(t) })
+}
+
+func testFilterLosesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	selective := 0
 	for range 3000 / slower {
@@ -107,6 +112,11 @@ func TestFilterLosesNothing(t *testing.T) {
 }
 
 func TestLiteralFilterLosesNothing(t *testing.T) {
+	testLiteralFilterLosesNothing(t)
+	withoutVectors(func() { testLiteralFilterLosesNothing(t) })
+}
+
+func testLiteralFilterLosesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := 0; i < 2000; i++ {
 		var p []byte
@@ -147,7 +157,9 @@ func TestFilterMultiline(t *testing.T) {
 	}
 }
 
-func TestRequired(t *testing.T) {
+func TestRequired(t *testing.T) { withoutVectors(func() { testRequired(t) }) }
+
+func testRequired(t *testing.T) {
 	for _, c := range []struct {
 		pattern  string
 		ignore   bool
@@ -207,6 +219,13 @@ func FuzzMayMatch(f *testing.F) {
 		b := []byte(text)
 		if got, want := lines(t, re, b, true), lines(t, re, b, false); want != nil && got != nil && fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%q on %q: with the prefilter %v, without %v", p, text, got, want)
+		}
+		re = cutOnly(p, Options{IgnoreCase: ignore, MatchTimeout: 50 * time.Millisecond})
+		if re == nil {
+			return
+		}
+		if got, want := lines(t, re, b, true), lines(t, re, b, false); want != nil && got != nil && fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("%q on %q: with windows %v, without %v", p, text, got, want)
 		}
 	})
 }

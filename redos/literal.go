@@ -58,6 +58,24 @@ var frequency = [256]uint16{
 	5, 1, 11, 6, 15, 27, 19, 15, 11, 7, 1, 1, 1, 1, 1, 6, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
 }
 
+// window returns the rarest window of the literal, which begins at its byte at.
+func (l *literal) window() (best window, at int, often float64) {
+	for i := 0; i == 0 || i+windowLen <= len(l.text); i++ {
+		w := window{anyByte, anyByte, anyByte}
+		for k := range min(windowLen, len(l.text)-i) {
+			w[k] = byteSet{}
+			w[k].add(int(l.text[i+k]))
+			if l.fold[i+k] {
+				w[k].add(int(l.text[i+k] &^ 0x20))
+			}
+		}
+		if r := rate([]window{w}); i == 0 || r < often {
+			best, at, often = w, i, r
+		}
+	}
+	return best, at, often
+}
+
 func (l *literal) frequencyAt(i int) int {
 	f := int(frequency[l.text[i]])
 	if l.fold[i] {

@@ -24,8 +24,10 @@
 //     and the engine's backtracking stack keeps its limit ([ErrStack]).
 //   - Errors are values and words of this package. The engine's own texts quote the pattern or the searched text and
 //     never leave it.
-//   - MayMatch and Candidates never lose a match. They look for literals that every match must hold or, where none is
-//     rare, run an automaton over the bytes that accepts a superset of the pattern; see program.go.
+//   - MayMatch and Candidates never lose a match. They look for a rare byte of a literal that every match must hold, or for
+//     windows of three classes of bytes one of which is in every match (windows.go, cut.go), or, where neither is rare, run
+//     an automaton over the bytes that accepts a superset of the pattern; see program.go. Windows are looked for by AVX2
+//     instructions; on other processors they are not chosen.
 //
 // # Semantics
 //
@@ -158,7 +160,7 @@ func Compile(pattern string, o Options) (*Regex, error) {
 	}
 	r.re.MatchTimeout = r.timeout
 	r.automaton = newAutomaton(tree, o.Multiline)
-	r.filter = newFilter(tree, r.automaton != nil)
+	r.filter = newFilter(tree, r.automaton)
 	if r.filter != nil && !r.filter.needsProof {
 		r.automaton = nil // the literals say it all
 	}

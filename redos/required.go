@@ -32,14 +32,22 @@ const (
 
 // cost estimates what finding one of a set of literals takes for each byte of a text, candidates included.
 func cost(ls []literal) int {
+	apart, together := costs(ls)
+	return min(apart, together)
+}
+
+// costs is cost for a search of each literal by its rarest byte, and for one of windows of them all.
+func costs(ls []literal) (apart, together int) {
 	if len(ls) == 0 || len(ls) > maxLiterals {
-		return useless
+		return useless, useless
 	}
-	sum := 0
+	windows := 0.0
 	for _, l := range ls {
 		if len(l.text) == 0 {
-			return useless
+			return useless, useless
 		}
+		_, _, often := l.window()
+		windows += often
 		least, at := useless, 0
 		for i := range l.text {
 			if f := l.frequencyAt(i); f < least {
@@ -50,7 +58,7 @@ func cost(ls []literal) int {
 		if l.fold[at] {
 			search *= 2
 		}
-		sum += search
+		apart += search
 		// How often a literal is there falls off with its length, though less than its bytes' frequencies would have it.
 		candidates := least * perCandidate / 65536
 		switch n := len(l.text); {
@@ -60,9 +68,17 @@ func cost(ls []literal) int {
 		default:
 			candidates /= 50 << min(2*(n-3), 6)
 		}
-		sum += candidates
+		apart += candidates
+		if candidates = int(often * perCandidate); len(l.text) > windowLen {
+			candidates /= 4
+		}
+		together += candidates
 	}
-	return sum
+	together += perWindow + int(windows*perCheck)
+	if !vectors {
+		together = useless
+	}
+	return apart, together
 }
 
 // better returns the cheaper set; b on a tie, where callers put the more precise one.
@@ -241,17 +257,25 @@ func concatNeeds(n *syntax.RegexNode) needs {
 	return out
 }
 
-// filter finds the places where one of several literals stands.
+// filter finds the places where one of several literals stands, or one of several windows.
 type filter struct {
 	finders []finder
+	windows *windows // of the literals or, where there are none, of the pattern; nil: each literal is looked for
+	offsets []int    // by finder, of its window
 	// needsProof says that the automaton may rule out a line that holds a literal.
 	needsProof bool
 }
 
-// newFilter returns nil when no literal is cheaper than the automaton that stands in for it.
-func newFilter(t *syntax.RegexTree, otherwise bool) *filter {
+// newFilter returns nil when nothing that it could look for is cheaper than the automaton that stands in for it.
+func newFilter(t *syntax.RegexTree, a *automaton) *filter {
 	n := needsOf(t.Root)
 	best := n.best()
+	otherwise := a != nil
+	if otherwise && vectors {
+		if list, c := a.levels[0].cut(); c+c/8 < cost(best) && c < perStep {
+			return &filter{windows: newWindows(list), needsProof: true}
+		}
+	}
 	if otherwise && cost(best) > perStep {
 		return nil
 	}
@@ -311,6 +335,14 @@ func filterOf(ls []literal) *filter {
 		}
 		f.finders = append(f.finders, newFinder(l))
 	}
+	if apart, together := costs(ls); together < apart {
+		var list []window
+		for _, l := range ls {
+			w, at, _ := l.window()
+			list, f.offsets = append(list, w), append(f.offsets, at)
+		}
+		f.windows = newWindows(list)
+	}
 	return f
 }
 
@@ -328,6 +360,9 @@ type positions struct {
 // after returns the first place at or after from where a literal stands, or -1; from does not decrease. Several searches
 // share a window that grows, so that a rare literal is not searched to the end of the text for every hit of a common one.
 func (f *filter) after(s string, from int, known *positions) int {
+	if f.windows != nil {
+		return f.window(s, from)
+	}
 	if len(f.finders) == 1 {
 		return f.finders[0].next(s, from, len(s))
 	}
@@ -355,6 +390,21 @@ func (f *filter) after(s string, from int, known *positions) int {
 		from = to
 	}
 	return -1
+}
+
+// window is after by windows. Of literals in one line it may return another one than the first.
+func (f *filter) window(s string, from int) int {
+	for at := from; ; at++ {
+		var buckets byte
+		if at, buckets = f.windows.next(s, at, len(s)); at < 0 || len(f.finders) == 0 {
+			return at
+		}
+		for i := range f.finders {
+			if p := at - f.offsets[i]; buckets>>(i%maxBuckets)&1 != 0 && p >= from && f.finders[i].at(s[p:]) {
+				return p
+			}
+		}
+	}
 }
 
 func (f *filter) next(s string, from int) int {

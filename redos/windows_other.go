@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package redos
+
+var vectors = false
+
+func scanBlocks(*byte, int, *nibbles) int { panic("no vectors") }
