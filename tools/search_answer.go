@@ -31,7 +31,7 @@ func (s *search) answer() *searchOut {
 	switch {
 	case s.found > s.first+s.limit:
 		o.Stopped = "limit"
-		o.Next = s.next(s.first+s.limit, s.in.Limit)
+		o.Next = s.next(s.end, s.in.Limit)
 	case s.timeUp:
 		o.Stopped = "time"
 	case !o.Complete && s.skipped.timeout > 0:
@@ -59,8 +59,8 @@ func (s *search) answer() *searchOut {
 	return o
 }
 
-// next spells the call that goes on at an offset.
-func (s *search) next(offset, limit int) *answer.Next {
+// next spells the call that goes on at a place.
+func (s *search) next(p place, limit int) *answer.Next {
 	in, t := s.in, s.call.Texts
 	args := []answer.Arg{answer.ArgText("pattern", t.Argument(in.Pattern))}
 	if in.Path != "." {
@@ -89,8 +89,11 @@ func (s *search) next(offset, limit int) *answer.Next {
 	if limit != 100 {
 		args = append(args, answer.ArgInt("limit", int64(limit)))
 	}
-	if offset > 0 {
-		args = append(args, answer.ArgInt("offset", int64(offset)))
+	if p.units > 0 {
+		args = append(args, answer.ArgInt("offset", int64(p.units)))
+	}
+	if p.files > 0 {
+		args = append(args, answer.ArgInt("skip_files", int64(p.files)))
 	}
 	return &answer.Next{Tool: "search_code", Args: args}
 }
@@ -145,7 +148,7 @@ func (s *search) fit(o *searchOut, budget int) {
 		s.counts(o, budget)
 		o.Complete, o.Stopped = false, "chars"
 		if n > 0 {
-			o.Next = s.next(s.first, n)
+			o.Next = s.next(s.files[0].at, n)
 			o.Next.Why = "shows the first matches themselves"
 		}
 		return
@@ -234,17 +237,16 @@ func (s *search) fitting(budget int) int {
 
 // counts shows files only, as many as fit.
 func (s *search) counts(o *searchOut, budget int) {
-	used, units := 0, 0
+	used := 0
 	for i := range s.files {
 		f := &s.files[i]
 		if used += fileCost(f.path); used > budget {
 			o.Complete, o.Stopped = false, "chars"
 			if s.in.OutputMode != modeContent {
-				o.Next = s.next(s.first+units, s.in.Limit)
+				o.Next = s.next(f.at, s.in.Limit)
 			}
 			return
 		}
-		units++
 		o.results = append(o.results, searchResult{path: s.call.Texts.Name(shown(f.path)), count: f.count})
 	}
 }
@@ -352,6 +354,12 @@ func (s *search) notices(o *searchOut) {
 			parts = append(parts, answer.W(" …"))
 		}
 		o.Notice(parts...)
+	}
+	if n := s.unsure; n > 0 {
+		o.Notice(answer.N(int64(n)), answer.W(word(n, " of them lies", " of them lie")+" before this page: if a search that got through gave offset, matches are missing here; send the call again"))
+	}
+	if in.SkipFiles > 0 {
+		o.Notice(answer.N(int64(min(in.SkipFiles, s.considered))), answer.W(" files were passed over as skip_files asks; totals are of the others"))
 	}
 	if s.stats.Capped {
 		o.Notice(answer.W("the walk stopped after "), answer.N(int64(s.stats.Entries)), answer.W(" entries; narrow path to search the rest"))

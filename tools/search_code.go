@@ -36,7 +36,8 @@ var searchCode = New(Definition{
 		"context_lines":{"type":"integer","description":"Lines to show around each match. Omit to let the server add some when there are few matches.","minimum":0,"maximum":10},
 		"include_ignored":{"type":"boolean","description":"Also search files left out by .gitignore and the default skip list.","default":false},
 		"limit":{"type":"integer","description":"Matches (or files, in the other modes) to return.","minimum":1,"maximum":1000,"default":100},
-		"offset":{"type":"integer","description":"Matches or files to skip, from a previous next.","minimum":0,"maximum":1000000,"default":0}},
+		"offset":{"type":"integer","description":"Matches or files to skip, from a previous next.","minimum":0,"maximum":1000000,"default":0},
+		"skip_files":{"type":"integer","description":"Files to pass over before offset counts, from a previous next.","minimum":0,"maximum":1000000,"default":0}},
 		"required":["pattern"],
 		"additionalProperties":false}`,
 	Output: `{"type":"object","required":["mode","matches","files","searched","results"],"additionalProperties":false,"properties":{
@@ -69,6 +70,7 @@ type searchIn struct {
 	IncludeIgnored bool   `json:"include_ignored"`
 	Limit          int    `json:"limit"`
 	Offset         int    `json:"offset"`
+	SkipFiles      int    `json:"skip_files"`
 }
 
 // The three modes. A unit is what limit and offset count: a matching line in
@@ -107,7 +109,8 @@ type search struct {
 	auto     bool
 
 	files      []fileHits
-	found      int // units met, those skipped included; at most first+limit+1 but in count mode
+	end        place // where the next page begins, when there is more than this one
+	found      int   // units met, those skipped included; at most first+limit+1 but in count mode
 	matches    int
 	matched    int // files with a match
 	searched   int
@@ -122,6 +125,7 @@ type search struct {
 	lateAt     string   // the file in which time ran out
 	last       string   // the last file that was dealt with
 	slow       []string // the first files on which the pattern took too long
+	unsure     int      // of those, the ones before the page that may hold matches
 	symbols    int      // files that were analysed for definitions
 
 	auto0   bool          // context is shown when there are few matches
@@ -144,8 +148,24 @@ type skipped struct {
 // fileHits is a file of the page.
 type fileHits struct {
 	path  string
-	count int // 0: not known
+	at    place // of its first unit on the page
+	count int   // 0: not known
 	hits  []lineHit
+}
+
+// place is where a page begins: units to skip behind a number of files. Without
+// a file that was given up it is told by units alone. With one it begins at a
+// file, because the next search may get through what this one gave up, or give
+// up another, and units would be counted otherwise then.
+type place struct{ files, units int }
+
+// place returns the place of a unit: its number, and its number in the nth file
+// from 0.
+func (s *search) place(unit, nth, inFile int) place {
+	if s.skipped.timeout == 0 {
+		return place{s.in.SkipFiles, unit}
+	}
+	return place{nth, inFile}
 }
 
 func runSearchCode(ctx context.Context, c *Call, in searchIn) (*searchOut, error) {
@@ -169,7 +189,7 @@ func runSearchCode(ctx context.Context, c *Call, in searchIn) (*searchOut, error
 			return nil, err
 		}
 	}
-	if s.skipped.timeout > 0 && s.searched == 0 {
+	if s.skipped.timeout > 0 && s.searched+s.matches == 0 {
 		return nil, sandbox.Refuse(sandbox.PatternTimeout, sandbox.Args{"files_tried": s.skipped.timeout})
 	}
 	return s.answer(), nil
@@ -214,7 +234,7 @@ func newSearch(c *Call, in *searchIn) (*search, error) {
 	}
 	switch in.OutputMode {
 	case modeContent:
-		s.auto = in.ContextLines == nil && in.Offset == 0
+		s.auto = in.ContextLines == nil && in.Offset == 0 && in.SkipFiles == 0
 		s.auto0 = s.auto
 		if s.auto {
 			s.keep = autoContext
@@ -251,7 +271,9 @@ func (s *search) run(ctx context.Context) error {
 			return err
 		}
 		defer f.Close()
-		s.considered++
+		if s.considered++; s.considered <= in.SkipFiles {
+			return nil
+		}
 		j := &job{path: f.Info().Path}
 		sc := &scan{search: s, exact: true, keep: s.keep, names: true}
 		sc.file(ctx, f, j.path, &j.out)
@@ -301,6 +323,9 @@ func (s *search) visit(crew *crew, it *walk.Item) walk.Action {
 	}
 	s.considered++
 	s.call.Progress(int64(s.considered), 0, PhaseSearch) // a few files can take long, too
+	if s.considered <= s.in.SkipFiles {
+		return walk.Continue
+	}
 	if !crew.add(it.Path, it.Keep(), it.Met()) {
 		return walk.Stop
 	}
@@ -311,18 +336,26 @@ func (s *search) visit(crew *crew, it *walk.Item) walk.Action {
 func (s *search) full() bool { return s.in.OutputMode != modeCount && s.found > s.first+s.limit }
 
 // add takes over what one file gave. Units are numbered through in path order.
-func (s *search) add(p string, r *fileResult) {
-	s.searched++
+func (s *search) add(j *job) {
+	p, r := j.path, &j.out.fileResult
 	s.skipped.longLines += r.longLines
 	if r.count == 0 {
 		return
 	}
 	s.matched++
 	s.matches += r.count
+	before, units := s.found, 1
 	if s.in.OutputMode == modeContent {
-		s.found += r.count
+		units = r.count
+	}
+	s.found += units
+	if stop := s.first + s.limit; before <= stop && s.found > stop {
+		s.end = s.place(stop, j.nth, stop-before)
+	}
+	at := s.place(max(before, s.first), j.nth, max(s.first-before, 0))
+	if s.in.OutputMode == modeContent {
 		if len(r.hits) > 0 {
-			f := fileHits{path: p, hits: r.hits}
+			f := fileHits{path: p, at: at, hits: r.hits}
 			if r.whole {
 				f.count = r.count
 			}
@@ -342,14 +375,13 @@ func (s *search) add(p string, r *fileResult) {
 		}
 		return
 	}
-	if s.found >= s.first && s.found < s.first+s.limit {
-		f := fileHits{path: p}
+	if before >= s.first && before < s.first+s.limit {
+		f := fileHits{path: p, at: at}
 		if s.in.OutputMode == modeCount {
 			f.count = r.count
 		}
 		s.files = append(s.files, f)
 	}
-	s.found++
 	if s.folders != nil {
 		s.folders[path.Dir(p)] += r.count
 	}
@@ -381,5 +413,5 @@ func (s *search) complete() bool {
 // be read, are too large or have lines that are too long may hold more; what is
 // no text, ignored or withheld does not count.
 func (s *search) exact() bool {
-	return s.complete() && s.skipped.tooLarge == 0 && s.skipped.longLines == 0 && s.skipped.unreadable+s.stats.Unreadable == 0
+	return s.complete() && s.in.SkipFiles == 0 && s.skipped.tooLarge == 0 && s.skipped.longLines == 0 && s.skipped.unreadable+s.stats.Unreadable == 0
 }

@@ -81,7 +81,7 @@ func (s *scan) file(ctx context.Context, f *sandbox.File, path string, o *outcom
 		o.fate = fateBinary
 	case errors.Is(err, redos.ErrTooLong):
 		o.fate = fateTooLarge
-	case errors.Is(err, redos.ErrTimeout), errors.Is(err, redos.ErrStack), errors.Is(err, redos.ErrEngine):
+	case isSlow(err):
 		o.fate = fateLate
 		if ctx.Err() == nil && time.Now().Before(s.deadline) {
 			o.fate = fateSlow
@@ -91,6 +91,12 @@ func (s *scan) file(ctx context.Context, f *sandbox.File, path string, o *outcom
 	default:
 		o.fate = fateUnreadable
 	}
+}
+
+// isSlow reports whether err ends the search of a file because the pattern took
+// too long on it.
+func isSlow(err error) bool {
+	return errors.Is(err, redos.ErrTimeout) || errors.Is(err, redos.ErrStack) || errors.Is(err, redos.ErrEngine)
 }
 
 // hold takes memory for one large file. Where there is not enough for all that
@@ -361,7 +367,7 @@ func hidden(match string) bool {
 
 var newline = []byte{'\n'}
 
-// starved reports whether a line is matched once more after err. The bound of a
+// starved reports whether a text is matched once more after err. The bound of a
 // match is kept by the wall clock: on a busy machine it may pass while nothing
 // runs, and a pattern that is slow itself shows at once.
 func (s *search) starved(err error) bool {
@@ -396,7 +402,12 @@ func (s *scan) blocks(ctx context.Context, g *segment, r *fileResult) error {
 	last := -1 // end of the last line of the last match
 	var open *lineHit
 	n := 0
-	err := s.re.Each(g.masked, 0, s.deadline, func(start, end int) bool {
+	from := 0 // where matching goes on
+	match := func(start, end int) bool {
+		if from = end; start == end { // as Each goes on
+			_, size := utf8.DecodeRuneInString(g.masked[end:])
+			from += max(size, 1)
+		}
 		if n++; n%checkLines == 0 && ctx.Err() != nil {
 			return false
 		}
@@ -415,15 +426,12 @@ func (s *scan) blocks(ctx context.Context, g *segment, r *fileResult) error {
 		if joined && stop <= last {
 			return true
 		}
-		from := first
-		if joined {
-			from = last + 1
-		}
+		more := last + 1
 		last = stop
 		if joined {
 			if open != nil {
-				open.height += 1 + strings.Count(g.masked[from:stop], "\n")
-				open.addLines(g, from, stop)
+				open.height += 1 + strings.Count(g.masked[more:stop], "\n")
+				open.addLines(g, more, stop)
 				s.context(g, open, -1, min(stop+1, len(g.masked)))
 			}
 			return true
@@ -444,7 +452,12 @@ func (s *scan) blocks(ctx context.Context, g *segment, r *fileResult) error {
 		}
 		s.context(g, open, first, min(stop+1, len(g.masked)))
 		return true
-	})
+	}
+	err := s.re.Each(g.masked, 0, s.deadline, match)
+	for tried := -1; err != nil && from > tried && s.starved(err); { // once at each place
+		tried = from
+		err = s.re.Each(g.masked, from, s.deadline, match)
+	}
 	if err == nil {
 		err = ctx.Err()
 	}

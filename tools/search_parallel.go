@@ -68,6 +68,7 @@ type scan struct {
 
 type job struct {
 	path string
+	nth  int // files that the globs let through before it
 	file walk.Kept
 	met  walk.Stats // what the walk had met on the way to the file
 	out  outcome
@@ -184,7 +185,7 @@ func (c *crew) add(path string, k walk.Kept, met walk.Stats) bool {
 	if n := len(b.jobs); n == 0 || !b.jobs[n-1].file.Beside(k) {
 		b.dirs++
 	}
-	b.jobs = append(b.jobs, job{path: path, file: k, met: met})
+	b.jobs = append(b.jobs, job{path: path, nth: c.s.considered - 1, file: k, met: met})
 	if len(b.jobs) < min(batchFiles, 1<<min(c.seq/c.workers, 10)) && b.dirs < batchDirs {
 		return true
 	}
@@ -369,7 +370,7 @@ func (s *search) take(ctx context.Context, j *job) error {
 	if o.fate == fateSlow && !o.exact && s.in.OutputMode == modeContent && s.found+o.count > s.first+s.limit {
 		o.fate = fateSearched // enough was found before that
 	}
-	if s.in.OutputMode == modeContent && (o.fate == fateSearched || o.fate == fateLate) {
+	if s.in.OutputMode == modeContent && (o.fate == fateSearched || o.fate == fateLate || o.fate == fateSlow && s.found < s.first) {
 		if s.cut(o); o.numbers && s.found+o.count > s.first || o.err == errAgain {
 			s.again(ctx, j)
 			s.cut(o)
@@ -378,7 +379,8 @@ func (s *search) take(ctx context.Context, j *job) error {
 	switch o.fate {
 	case fateSearched:
 		o.whole = !o.stopped
-		s.add(j.path, &o.fileResult)
+		s.searched++
+		s.add(j)
 	case fateBinary:
 		s.skipped.binary++
 	case fateTooLarge:
@@ -387,6 +389,9 @@ func (s *search) take(ctx context.Context, j *job) error {
 	case fateUnreadable:
 		s.skipped.unreadable++
 	case fateSlow:
+		if s.found < s.first {
+			s.begun(j)
+		}
 		s.skipped.timeout++
 		if len(s.slow) < slowNamed {
 			s.slow = append(s.slow, j.path)
@@ -397,7 +402,8 @@ func (s *search) take(ctx context.Context, j *job) error {
 		s.lateAt = j.path
 		// What was found in a file that is known to be text stands.
 		if o.size <= wholeFile && o.count > 0 {
-			s.add(j.path, &o.fileResult)
+			s.searched++
+			s.add(j)
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -409,6 +415,18 @@ func (s *search) take(ctx context.Context, j *job) error {
 	s.known.keep.Store(int32(s.keep))
 	s.known.symbols.Store(int32(s.symbols))
 	return nil
+}
+
+// begun takes over what was found before the pattern took too long in a file in
+// which the page begins, or that lies before it: offset counts it, unless the
+// file was given up for the page before, too, and then that would have named the
+// file behind it.
+func (s *search) begun(j *job) {
+	n := j.out.count
+	if n == 0 || s.in.OutputMode == modeContent && s.found+n <= s.first {
+		s.unsure++
+	}
+	s.add(j)
 }
 
 // errAgain marks a file that was searched further than it would have been had

@@ -13,7 +13,7 @@ import (
 // stream searches a file that is not held whole: a window moves over it, whose
 // middle is searched and whose edges are the neighbourhood that decides what
 // is a secret. A NUL anywhere makes the whole file binary, so the file is read
-// to its end even when enough was found.
+// to its end even when enough was found or the pattern took too long.
 func (s *scan) stream(ctx context.Context, f *sandbox.File, buf []byte, r *fileResult) error {
 	begin := make([]byte, sniffBytes)
 	n, err := io.ReadFull(f, begin)
@@ -28,6 +28,7 @@ func (s *scan) stream(ctx context.Context, f *sandbox.File, buf []byte, r *fileR
 	if enc == utf16LE || enc == utf16BE {
 		in = decoder(enc, io.MultiReader(bytes.NewReader(begin[:n]), f))
 	}
+	var slow error
 	w := &textWindow{in: io.LimitReader(in, 2*s.call.Limits.SearchFileBytes), buf: buf[:0:windowTotal]}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -37,7 +38,7 @@ func (s *scan) stream(ctx context.Context, f *sandbox.File, buf []byte, r *fileR
 			return err
 		}
 		if w.pos == len(w.buf) {
-			return nil
+			return slow
 		}
 		to, whole := w.lines()
 		if !whole {
@@ -56,7 +57,9 @@ func (s *scan) stream(ctx context.Context, f *sandbox.File, buf []byte, r *fileR
 			continue
 		}
 		if !r.stopped {
-			if err := s.windowLines(ctx, w, to, r); err != nil {
+			if err := s.windowLines(ctx, w, to, r); isSlow(err) {
+				slow, r.stopped = err, true
+			} else if err != nil {
 				return err
 			}
 		}
@@ -148,9 +151,7 @@ func (s *scan) windowLines(ctx context.Context, w *textWindow, to int, r *fileRe
 	}
 	g.line = w.line
 	n := len(r.hits)
-	if err := s.lines(ctx, g, r); err != nil {
-		return err
-	}
+	err := s.lines(ctx, g, r)
 	r.lossy = r.lossy || lossy && len(r.hits) > n
-	return nil
+	return err
 }
