@@ -5,6 +5,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -108,12 +109,32 @@ func statName(name string) (meta, error) {
 	return metaOf(&st), nil
 }
 
-// ProcDir is a name of the held root for the working directory of a child
-// process. It follows the root, not its name.
+// ProcDir is a name of the held root. It follows the root, not its name.
 func (w *Workspace) ProcDir() string {
 	w.root.fd.mu.RLock()
 	defer w.root.fd.mu.RUnlock()
 	return filepath.Join("/proc/self/fd", strconv.Itoa(w.root.fd.fd))
+}
+
+// nowhere is a folder for a child process to work in that holds no name which
+// anybody could choose: whatever relative name the child opens or looks up, it
+// finds none. It lists the child's own descriptors, as files that tell of them.
+const nowhere = "/proc/self/fdinfo"
+
+// ChildFolder is a working directory for child processes in which they meet no
+// file of the workspace by a relative name, nor a link to elsewhere. held must be
+// the first of a child's extra files; at names the root there. The caller closes
+// held. Where the system has no such folder, held is nil and dir is the root.
+func (w *Workspace) ChildFolder() (dir string, held *os.File, at string, err error) {
+	var fd int
+	err = w.root.fd.use(func(root int) (err error) {
+		fd, err = unix.FcntlInt(uintptr(root), unix.F_DUPFD_CLOEXEC, 0)
+		return fault("dup", err)
+	})
+	if err != nil {
+		return "", nil, "", err
+	}
+	return nowhere, os.NewFile(uintptr(fd), "root"), "/proc/self/fd/3", nil
 }
 
 func (h handle) hasOpenat2() bool {

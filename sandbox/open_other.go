@@ -108,6 +108,12 @@ func statName(name string) (meta, error) {
 // calls Same before and after.
 func (w *Workspace) ProcDir() string { return w.root.root.Name() }
 
+// ChildFolder gives the root itself: this system has no folder that holds no
+// names for certain.
+func (w *Workspace) ChildFolder() (dir string, held *os.File, at string, err error) {
+	return w.ProcDir(), nil, ".", nil
+}
+
 func (h handle) step(name string) (m meta, child handle, target string, err error) {
 	info, err := h.root.Lstat(name)
 	if err != nil {

@@ -117,7 +117,8 @@ func foreignRole() {
 
 // TestWallInherited: descriptors that the server inherits, 7 on a file outside
 // and 8 on a folder outside, reach no git, not even the one that is asked for
-// its version before the wall stands, and are gone once it serves.
+// its version before the wall stands, and are gone once it serves. A git has one
+// descriptor above the usual three: the root.
 func TestWallInherited(t *testing.T) {
 	for _, u := range users() {
 		for _, mode := range []string{"off", "auto"} {
@@ -163,7 +164,7 @@ func TestWallInherited(t *testing.T) {
 			cmd := u.of(exec.Command(program(t), "serve"))
 			cmd.Env, cmd.Dir, cmd.ExtraFiles = settings(ws, "MCP_SANDBOX__OS_SANDBOX="+mode, "MCP_GIT__BINARY="+git), "/", extra
 			p := overPipe(t, cmd)
-			if a := p.ask(request(6)); !strings.Contains(a, `"error":"git_failed"`) || !strings.Contains(a, `"exit_code":100`) {
+			if a := p.ask(request(6)); !strings.Contains(a, `"error":"git_failed"`) || !strings.Contains(a, `"exit_code":101`) {
 				t.Errorf("%s, %s: %s", u.name, mode, a)
 			}
 			if reached() {

@@ -122,7 +122,8 @@ func (c *fileConfig) read(ctx context.Context, file string, own bool, depth int)
 	if c.files++; c.files > maxIncludes || depth > maxIncludeDepth {
 		return r.git.ws.Refuse(sandbox.GitFailed, sandbox.Args{"exit_code": 128})
 	}
-	b, err := r.output(ctx, cmdConfigFile, "", "./"+file)
+	_, at := r.stand()
+	b, err := r.output(ctx, cmdConfigFile, "", at+"/"+file)
 	if err != nil {
 		return r.failed(err)
 	}

@@ -59,6 +59,10 @@ type Git struct {
 	ws   *sandbox.Workspace
 	opt  Options
 	null *os.File
+	// Where every process works, what it is given, and how that names the root.
+	dir  string
+	held *os.File // nil where dir is the root
+	at   string
 }
 
 // Errors of New and Find. They name no path: the setting is the caller's to name.
@@ -127,11 +131,21 @@ func New(ws *sandbox.Workspace, o Options) (*Git, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Git{ws: ws, opt: o, null: null}, nil
+	g := &Git{ws: ws, opt: o, null: null}
+	if g.dir, g.held, g.at, err = ws.ChildFolder(); err != nil {
+		null.Close()
+		return nil, err
+	}
+	return g, nil
 }
 
 // Close releases what New opened. Processes in flight are not affected.
-func (g *Git) Close() error { return g.null.Close() }
+func (g *Git) Close() error {
+	if g.held != nil {
+		_ = g.held.Close()
+	}
+	return g.null.Close()
+}
 
 // Program is the absolute path of the git that is started.
 func (g *Git) Program() string { return g.opt.Binary }

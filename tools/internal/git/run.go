@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -45,7 +47,8 @@ func (r *Repo) start(ctx context.Context, c *command, args ...string) (*process,
 	}
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, r.git.opt.Timeout)
-	argv := []string{"--git-dir=" + r.gitDir, "--work-tree=."}
+	dir, at := r.stand()
+	argv := []string{"--git-dir=" + at + "/" + r.gitDir, "--work-tree=."}
 	if c.alone {
 		// No repository: git would read its configuration, includes and all.
 		argv = []string{"--git-dir=" + os.DevNull}
@@ -55,7 +58,10 @@ func (r *Repo) start(ctx context.Context, c *command, args ...string) (*process,
 	argv = append(argv, c.args...)
 	argv = append(argv, args...)
 	cmd := exec.CommandContext(ctx, r.git.opt.Binary, argv...)
-	cmd.Dir = r.git.ws.ProcDir()
+	cmd.Dir = dir
+	if r.git.held != nil {
+		cmd.ExtraFiles = []*os.File{r.git.held}
+	}
 	cmd.Env = environment(r.drivers, os.Getenv)
 	cmd.WaitDelay = time.Second
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
@@ -93,6 +99,20 @@ func (r *Repo) start(ctx context.Context, c *command, args ...string) (*process,
 	})
 	p.out = bufio.NewReaderSize(p.pipe, 64<<10)
 	return p, nil
+}
+
+// stand says where a git works, and how it names the root from there: never the
+// work tree. Beside the repository git opens what it takes for files of the work
+// tree: .gitattributes of each folder and .mailmap, and files themselves instead
+// of blobs, while it looks for renames. It does so by name, over links, and would
+// wait for pipes. Where no folder is without names, the one of refs has to do:
+// all that lies there has been looked at.
+func (r *Repo) stand() (dir, at string) {
+	if r.git.held != nil || r.common == "" {
+		return r.git.dir, r.git.at
+	}
+	refs := r.common + "/refs"
+	return filepath.Join(r.git.dir, filepath.FromSlash(refs)), strings.Repeat("../", strings.Count(refs, "/")) + ".."
 }
 
 // close ends the process, whatever its state, and reaps it. The error is nil
