@@ -1,5 +1,7 @@
 package sandbox
 
+import "errors"
+
 // Entry is one name in a folder, as the bytes on disk.
 type Entry struct {
 	Name string
@@ -22,6 +24,24 @@ func (d *Dir) Path() string { return d.path }
 // Denied matches a name in this folder against the denylist.
 func (d *Dir) Denied(name string) (rule string, denied bool) {
 	return d.ws.deny.last(d.folded, name, true)
+}
+
+// Passed is a name in an open folder that the denylist has let through. Only
+// Pass makes one that can be opened.
+type Passed struct {
+	d    *Dir
+	name string
+}
+
+var errPassed = errors.New("sandbox: no name that was passed")
+
+// Pass matches a name against the denylist once, for a caller that opens it
+// later. One that is denied, or no single name, does not open.
+func (d *Dir) Pass(name string) (p Passed, denied bool) {
+	if _, denied = d.Denied(name); denied || !singleName(name) {
+		return Passed{}, denied
+	}
+	return Passed{d, name}, false
 }
 
 // refuse words a denial about a name in this folder. The name comes from the

@@ -245,13 +245,13 @@ func (d *Dir) openRegular(name string) (f *File, err error) {
 // OpenListed opens a name that Entries has just given as a regular file. It does
 // not ask again what the name is, which a search of many files feels: what has
 // taken its place meanwhile is refused once it is open, a link before that.
-func (d *Dir) OpenListed(name string) (*File, error) {
-	if err := d.check(name); err != nil {
-		return nil, err
+func (p Passed) OpenListed() (*File, error) {
+	if p.d == nil {
+		return nil, errPassed
 	}
 	f := &File{}
-	if err := d.openListed(f, name); err != nil {
-		return nil, d.refuse(name, err)
+	if err := p.d.openListed(f, p.name); err != nil {
+		return nil, p.d.refuse(p.name, err)
 	}
 	return f, nil
 }

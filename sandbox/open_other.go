@@ -402,7 +402,12 @@ func (d *Dir) openRegular(name string) (*File, error) {
 
 // OpenListed is OpenFile, for a name that Entries has just given as a regular
 // file.
-func (d *Dir) OpenListed(name string) (*File, error) { return d.OpenFile(name) }
+func (p Passed) OpenListed() (*File, error) {
+	if p.d == nil {
+		return nil, errPassed
+	}
+	return p.d.OpenFile(p.name)
+}
 
 // OpenDir opens the folder name in this folder; a link is not followed.
 func (d *Dir) OpenDir(name string) (*Dir, error) {

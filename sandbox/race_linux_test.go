@@ -169,9 +169,10 @@ func (v *victim) dir(d *Dir, err error) {
 		v.content("Dir.OpenFile", f)
 		f.Close()
 	}
-	f, err = d.OpenListed("s")
-	if v.judge("Dir.OpenListed", err) {
-		v.content("Dir.OpenListed", f)
+	passed, _ := d.Pass("s")
+	f, err = passed.OpenListed()
+	if v.judge("Passed.OpenListed", err) {
+		v.content("Passed.OpenListed", f)
 		f.Close()
 	}
 }

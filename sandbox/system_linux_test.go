@@ -110,12 +110,21 @@ func TestOpenListed(t *testing.T) {
 	d, err := w.OpenDir("a")
 	must(t, err)
 	defer d.Close()
-	for name, want := range map[string]Code{"pipe": NotFound, "link": SpecialFile, "sub": NotFound, ".env": DeniedPath, "gone": NotFound, "../a/ok": InvalidPath, ".": InvalidPath} {
-		if _, err := d.OpenListed(name); codeOf(t, err) != want {
+	for name, want := range map[string]Code{"pipe": NotFound, "link": SpecialFile, "sub": NotFound, "gone": NotFound} {
+		passed, _ := d.Pass(name)
+		if _, err := passed.OpenListed(); codeOf(t, err) != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	f, err := d.OpenListed("ok")
+	for _, name := range []string{".env", ".ENV", "../a/ok", "sub/../ok", ".", "..", "", "ok\x00"} {
+		passed, _ := d.Pass(name)
+		if f, err := passed.OpenListed(); err == nil {
+			t.Errorf("%q opens", name)
+			f.Close()
+		}
+	}
+	passed, _ := d.Pass("ok")
+	f, err := passed.OpenListed()
 	must(t, err)
 	defer f.Close()
 	same, err := d.OpenFile("ok")

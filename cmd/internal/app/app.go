@@ -183,7 +183,7 @@ func (a *App) Ask(ctx context.Context, message []byte) ([]byte, error) {
 // processor and still stays far below the limit, near which the collector works
 // as hard as it must.
 const (
-	gcPercent   = 400
+	gcPercent   = 200
 	memoryLimit = 512 << 20
 )
 

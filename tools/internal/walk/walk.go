@@ -36,6 +36,7 @@ type Item struct {
 	Depth int // 1 = directly in the start folder
 
 	name string
+	pass sandbox.Passed
 	dir  *sandbox.Dir
 	to   string
 	kind sandbox.Kind
@@ -69,17 +70,17 @@ func (h *held) release() {
 // Kept is a file that can be opened after the visit, from any goroutine. It keeps its folder open until Release.
 type Kept struct {
 	held *held
-	name string
+	pass sandbox.Passed
 }
 
 // Keep makes the item outlast the visit.
 func (it *Item) Keep() Kept {
 	it.held.refs.Add(1)
-	return Kept{it.held, it.name}
+	return Kept{it.held, it.pass}
 }
 
 // Open is Item.Open, for an item that was listed as a regular file.
-func (k Kept) Open() (*sandbox.File, error) { return k.held.dir.OpenListed(k.name) }
+func (k Kept) Open() (*sandbox.File, error) { return k.pass.OpenListed() }
 
 // Release lets the folder go. It must be called once, after the last Open.
 func (k Kept) Release() { k.held.release() }
@@ -480,7 +481,8 @@ func (w *walker) cut(folder string, left int, exact bool) {
 
 // judge sets the state of an item and counts it.
 func (w *walker) judge(it *Item, d *sandbox.Dir, f *frame) {
-	if _, denied := d.Denied(it.name); denied {
+	var denied bool
+	if it.pass, denied = d.Pass(it.name); denied {
 		it.State = Denied
 		w.stats.Denied++
 		return
