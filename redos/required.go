@@ -261,6 +261,7 @@ func concatNeeds(n *syntax.RegexNode) needs {
 type filter struct {
 	finders []finder
 	windows *windows // of the literals or, where there are none, of the pattern; nil: each literal is looked for
+	orNUL   *windows // the same, and NUL
 	offsets []int    // by finder, of its window
 	// needsProof says that the automaton may rule out a line that holds a literal.
 	needsProof bool
@@ -273,7 +274,9 @@ func newFilter(t *syntax.RegexTree, a *automaton) *filter {
 	otherwise := a != nil
 	if otherwise && vectors {
 		if list, c := a.levels[0].cut(); c+c/8 < cost(best) && c < perStep {
-			return &filter{windows: newWindows(list), needsProof: true}
+			f := &filter{needsProof: true}
+			f.lookFor(list)
+			return f
 		}
 	}
 	if otherwise && cost(best) > perStep {
@@ -341,9 +344,14 @@ func filterOf(ls []literal) *filter {
 			w, at, _ := l.window()
 			list, f.offsets = append(list, w), append(f.offsets, at)
 		}
-		f.windows = newWindows(list)
+		f.lookFor(list)
 	}
 	return f
+}
+
+func (f *filter) lookFor(list []window) {
+	nul := window{{1}, anyByte, anyByte}
+	f.windows, f.orNUL = newWindows(list), newWindows(append(list[:len(list):len(list)], nul))
 }
 
 const (
@@ -399,12 +407,20 @@ func (f *filter) window(s string, from int) int {
 		if at, buckets = f.windows.next(s, at, len(s)); at < 0 || len(f.finders) == 0 {
 			return at
 		}
-		for i := range f.finders {
-			if p := at - f.offsets[i]; buckets>>(i%maxBuckets)&1 != 0 && p >= from && f.finders[i].at(s[p:]) {
-				return p
-			}
+		if p := f.literal(s, at, from, buckets); p >= 0 {
+			return p
 		}
 	}
+}
+
+// literal returns the start of a literal that begins at from or later and one of whose windows is at a place, or -1.
+func (f *filter) literal(s string, at, from int, buckets byte) int {
+	for i := range f.finders {
+		if p := at - f.offsets[i]; buckets>>(i%maxBuckets)&1 != 0 && p >= from && f.finders[i].at(s[p:]) {
+			return p
+		}
+	}
+	return -1
 }
 
 func (f *filter) next(s string, from int) int {

@@ -11,3 +11,9 @@ var vectors = cpu.X86.HasAVX2
 //
 //go:noescape
 func scanBlocks(p *byte, blocks int, t *nibbles) int
+
+// scanEither returns the first of blocks·32 bytes from p on that is a or b, or -1.
+// blocks is at least 1.
+//
+//go:noescape
+func scanEither(p *byte, blocks int, a, b byte) int

@@ -65,3 +65,35 @@ hit:
 	VZEROUPPER
 	MOVQ AX, ret+24(FP)
 	RET
+
+// func scanEither(p *byte, blocks int, a, b byte) int
+TEXT ·scanEither(SB), NOSPLIT, $0-32
+	MOVQ p+0(FP), SI
+	MOVQ blocks+8(FP), CX
+	VPBROADCASTB a+16(FP), Y0
+	VPBROADCASTB b+17(FP), Y1
+	MOVQ SI, BX
+
+loop:
+	VMOVDQU 0(BX), Y2
+	VPCMPEQB Y0, Y2, Y3
+	VPCMPEQB Y1, Y2, Y4
+	VPOR Y3, Y4, Y3
+	VPTEST Y3, Y3
+	JNZ hit
+	ADDQ $32, BX
+	DECQ CX
+	JNZ loop
+	VZEROUPPER
+	MOVQ $-1, AX
+	MOVQ AX, ret+24(FP)
+	RET
+
+hit:
+	VPMOVMSKB Y3, AX
+	BSFL AX, AX
+	SUBQ SI, BX
+	ADDQ BX, AX
+	VZEROUPPER
+	MOVQ AX, ret+24(FP)
+	RET

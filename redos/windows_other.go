@@ -5,3 +5,5 @@ package redos
 var vectors = false
 
 func scanBlocks(*byte, int, *nibbles) int { panic("no vectors") }
+
+func scanEither(*byte, int, byte, byte) int { panic("no vectors") }

@@ -1,6 +1,7 @@
 package redos
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -90,7 +91,8 @@ func cutOnly(p string, o Options) *Regex {
 	if list == nil {
 		return nil
 	}
-	re.filter = &filter{windows: newWindows(list), needsProof: true}
+	re.filter = &filter{needsProof: true}
+	re.filter.lookFor(list)
 	return re
 }
 
@@ -190,6 +192,60 @@ func TestCutEndsSoon(t *testing.T) {
 		c.best()
 		if c.looked > maxLooked+len(pr.code) {
 			t.Errorf("%.20s: %d instructions looked at, of %d", p, c.looked, len(pr.code))
+		}
+	}
+}
+
+// Look says what two passes would, for every kind of filter.
+func TestLook(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 3000 / slower {
+		p := randomPattern(r, r.IntN(3))
+		re, err := Compile(p, Options{IgnoreCase: r.IntN(3) == 0, Literal: r.IntN(3) == 0, Multiline: r.IntN(4) == 0, NoGuard: true})
+		if err != nil {
+			continue
+		}
+		only := cutOnly(p, Options{NoGuard: true})
+		for range 6 {
+			var b []byte
+			for range 1 + r.IntN(4) {
+				b = append(b, randomText(r)...)
+			}
+			if r.IntN(2) == 0 {
+				b = bytes.ReplaceAll(b, []byte{0}, nil)
+			}
+			for _, re := range []*Regex{re, only} {
+				if re == nil {
+					continue
+				}
+				wantNUL := bytes.IndexByte(b, 0) >= 0
+				wantMay := !wantNUL && re.MayMatch(b)
+				check := func(how string) {
+					if nul, may := re.Look(b); nul != wantNUL || may != wantMay {
+						t.Fatalf("%s: %q on %q: NUL %v, may match %v; want %v, %v", how, p, b, nul, may, wantNUL, wantMay)
+					}
+				}
+				check("as it runs here")
+				withoutVectors(func() { check("without vectors") })
+			}
+		}
+	}
+}
+
+func TestIndexEither(t *testing.T) {
+	for n := range 130 {
+		b := bytes.Repeat([]byte("x"), n)
+		if i := indexEither(string(b), 'a', 0); i >= 0 {
+			t.Fatalf("%d bytes: %d", n, i)
+		}
+		for at := range n {
+			for _, c := range []byte{'a', 0} {
+				b[at] = c
+				if i := indexEither(string(b), 'a', 0); i != at {
+					t.Fatalf("%d bytes, %q at %d: %d", n, c, at, i)
+				}
+			}
+			b[at] = 'x'
 		}
 	}
 }

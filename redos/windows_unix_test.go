@@ -32,6 +32,9 @@ func TestWindowsStayInTheText(t *testing.T) {
 		if i, _ := w.next(s, 0, n); i >= 0 {
 			t.Fatalf("%d bytes: found at %d", n, i)
 		}
+		if i := indexEither(s, 'x', 'y'); i >= 0 {
+			t.Fatalf("%d bytes: found at %d", n, i)
+		}
 		if n > 0 {
 			b[n-1] = 'y'
 			if i, _ := w.next(s, 0, n); i != n-1 {

@@ -224,12 +224,13 @@ func (s *scan) wholeText(ctx context.Context, f *sandbox.File, buf []byte, most 
 	} else {
 		b = b[mark:]
 	}
-	if bytes.IndexByte(b, 0) >= 0 {
-		return errBinary
-	}
 	// A check that costs waits for the prefilter, unless what it finds shows in
 	// the answer: the prefilter sees secrets.
+	var nul, may bool
 	if s.in.Multiline {
+		if bytes.IndexByte(b, 0) >= 0 {
+			return errBinary
+		}
 		if b, err = s.valid(b, most, r); err != nil {
 			return err
 		}
@@ -239,8 +240,11 @@ func (s *scan) wholeText(ctx context.Context, f *sandbox.File, buf []byte, most 
 		if bytes.IndexByte(b, '\r') >= 0 {
 			b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
 		}
+		may = s.re.MayMatch(b)
+	} else if nul, may = s.re.Look(b); nul {
+		return errBinary
 	}
-	if !s.re.MayMatch(b) {
+	if !may {
 		return nil
 	}
 	if !s.in.Multiline {
