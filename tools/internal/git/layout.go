@@ -164,8 +164,8 @@ func (r *Repo) checkObjects(ctx context.Context, store string) error {
 }
 
 // leadsAway reports whether git would look a revision up as a file that lies
-// directly in the git directory and is reached through a link, or would block.
-// Everything that a ref can be below refs has been looked at.
+// directly in the git directory, or in the common one, and is reached through a
+// link, or would block. Everything that a ref can be below refs has been looked at.
 func (r *Repo) leadsAway(rev string) bool {
 	if r.outside {
 		return false
@@ -173,12 +173,17 @@ func (r *Repo) leadsAway(rev string) bool {
 	if i := strings.IndexAny(rev, "~^"); i >= 0 {
 		rev = rev[:i]
 	}
-	rel := r.gitDir + "/" + rev
-	_, _, err := r.door.Stat(rel)
-	if errors.Is(err, sandbox.ErrOutside) || r.door.Blocks(rel) {
-		return true
+	for _, base := range []string{r.gitDir, r.common} {
+		rel := base + "/" + rev
+		r.mark(rel)
+		_, _, err := r.door.Stat(rel)
+		if errors.Is(err, sandbox.ErrOutside) || r.door.Blocks(rel) {
+			return true
+		}
+		// All that lies below refs has been looked at; this may not.
+		if to := r.door.Symref(rel); to != "" && !belowRefs(to) {
+			return true
+		}
 	}
-	// All that lies below refs has been looked at; this may not.
-	to := r.door.Symref(rel)
-	return to != "" && !belowRefs(to)
+	return false
 }

@@ -166,24 +166,34 @@ func FuzzRevision(f *testing.F) {
 	})
 }
 
-// A revision is looked up in the git directory itself, too, where hooks may be
-// links to anywhere. A pipe at the end of the link shows whether git opens it.
+// A revision is looked up in the git directory itself, too, and in the common one,
+// where hooks may be links to anywhere. A pipe at the end of the link shows whether
+// git opens it.
 func TestRevisionThroughALink(t *testing.T) {
-	f := newFixture(t)
-	f.sh(twoCommits + `
+	const links = `
 mkfifo "$OUT/p"; ln -s "$OUT/p" .git/hooks/p
-mkdir "$OUT/h"; mkfifo "$OUT/h/p"; ln -s "$OUT/h" .git/lfs; mkfifo .git/hooks/q`)
-	r, err := f.git(Options{Timeout: time.Second}).Open(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for _, rev := range []string{"hooks/p", "hooks/p~1", "hooks/p^", "lfs/p", "hooks/q", "lfs/missing"} {
-		if _, err := r.Resolve(context.Background(), rev); code(err) != "unknown_revision" {
-			t.Errorf("%s: %v", rev, err)
-		}
-	}
-	if _, err := r.Resolve(context.Background(), "main~1"); err != nil {
-		t.Error(err)
+mkdir "$OUT/h"; mkfifo "$OUT/h/p"; ln -s "$OUT/h" .git/lfs; mkfifo .git/hooks/q`
+	for name, setup := range map[string]string{
+		"": twoCommits + links,
+		"linked": twoCommits + links + `
+git worktree add -q -b other linked; git init -q new; mv .git new/repository; rm -r new/.git; echo 'gitdir: new/repository/worktrees/linked' > .git`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.sh(setup)
+			r, err := f.git(Options{Timeout: time.Second}).Open(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			for _, rev := range []string{"hooks/p", "hooks/p~1", "hooks/p^", "lfs/p", "hooks/q", "lfs/missing"} {
+				if _, err := r.Resolve(context.Background(), rev); code(err) != "unknown_revision" {
+					t.Errorf("%s: %v", rev, err)
+				}
+			}
+			if _, err := r.Resolve(context.Background(), "main~1"); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
