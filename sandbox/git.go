@@ -13,7 +13,8 @@ import (
 // GitDoor looks at the few files of git's own layout that tell where a
 // repository keeps its data. The denylist withholds .git from every tool; this
 // door is the one exception, and it is narrow: Read opens only the names in
-// gitFiles, Symref tells only the name of a ref, and no link is followed.
+// gitFiles, Symref tells only the name of a ref and Flags only what a
+// configuration switches on or off, and no link is followed.
 type GitDoor struct {
 	ws *Workspace
 	at string // the folder that Look last looked into

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,7 +12,8 @@ import (
 
 func TestGitDoor(t *testing.T) {
 	ws, _ := plant(t, ".git/HEAD = ref: refs/heads/main", ".git/config = secret", ".git/info/exclude = *.o", ".git/objects/", ".git/link => ../../OUT",
-		".git/in => objects", ".git/info/alternates => ../../.env", ".env = secret", ".git/commondir |", "sub/.git = gitdir: ../.git", "d => .git")
+		".git/in => objects", ".git/info/alternates => ../../.env", ".env = secret", ".git/commondir |", "sub/.git = gitdir: ../.git", "d => .git",
+		"sub/config = [core]ignoreCase")
 	eachDoor(t, func(t *testing.T, fallback bool) {
 		g, err := open(t, ws, fallback).GitDoor()
 		must(t, err)
@@ -28,6 +30,16 @@ func TestGitDoor(t *testing.T) {
 			if b, err := g.Read(name, 100); !errors.Is(err, want) {
 				t.Errorf("Read(%s) = %q, %v; want %v", name, b, err, want)
 			}
+		}
+		flags := map[string]bool{"core.ignorecase": false}
+		if err := g.Flags(".git/link/config", flags); !errors.Is(err, ErrOutside) {
+			t.Errorf("Flags through a link: %v", err)
+		}
+		if err := g.Flags("sub/.git", flags); err != fs.ErrPermission {
+			t.Errorf("Flags of another file: %v", err)
+		}
+		if err := g.Flags("sub/config", flags); err != nil || fmt.Sprint(flags) != "map[core.ignorecase:true]" {
+			t.Errorf("Flags = %v, %v", flags, err)
 		}
 		if _, err := g.Read(".git/HEAD", 5); err == nil {
 			t.Error("a file longer than the limit is read")

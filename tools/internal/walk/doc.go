@@ -25,8 +25,8 @@
 //   - The order depends on names only. Files come in bytewise order of their paths.
 //   - Ignore rules are those of .gitignore files, nested ones and negated rules included, and of .git/info/exclude, with
 //     git's own reading of every character. A .gitignore counts outside a repository too. Nothing above the workspace is
-//     read, no configuration is, and a linked .gitignore is not followed. In a repository inside the workspace the rules
-//     of the folders around it do not count.
+//     read, and a linked .gitignore is not followed. In a repository inside the workspace the rules of the folders around
+//     it do not count. Upper and lower case are the same in a repository whose configuration sets core.ignoreCase.
 //   - What git tracks counts although a rule or the default list matches it: a folder that they leave out is entered if
 //     something below it is tracked, and then nothing but that is seen in it.
 //   - Where no rule decides, a default list leaves out folders that tools install, generate or cache: some names
@@ -41,6 +41,6 @@
 //
 // Of an index, names are all that is read: versions 2 to 4 with SHA-1. Where it is of another kind (split, sparse, SHA-256,
 // newer) and Options.Tracked cannot list it, or it is out of reach, rules alone decide and Stats.IndexLost counts it. The
-// index is read when a rule first leaves something out. core.excludesFile and core.ignoreCase are not read; letters are compared as they are. Of a folder
-// with more entries than Options.MaxEntries (and 65,536), which ones are seen is the file system's choice.
+// index is read when a rule first leaves something out. Of a repository's configuration core.ignoreCase is all that is
+// read, without the files that it includes; core.excludesFile is not. Of a folder with more entries than Options.MaxEntries (and 65,536), which ones are seen is the file system's choice.
 package walk

@@ -85,15 +85,15 @@ func (w *walker) enter(parent *frame, d *sandbox.Dir, has func(name string) (san
 	}
 	if top {
 		f.git, f.top = true, true
-		f.repo = &repo{base: f.base}
+		f.repo = &repo{base: f.base, fold: w.ignoresCase(f.base)}
 		if parent == nil && kind == sandbox.KindDirectory {
-			f.exclude = w.readExclude()
+			f.exclude = w.readExclude(f.repo.fold)
 		}
 	}
 	// A linked .gitignore is not followed, by git neither.
 	if kind, ok := has(".gitignore"); ok && kind == sandbox.KindFile {
 		if file, err := d.OpenFile(".gitignore"); err == nil {
-			f.rules = w.readRules(file)
+			f.rules = w.readRules(file, f.repo != nil && f.repo.fold)
 		} else {
 			w.stats.RulesLost++
 		}
@@ -104,14 +104,14 @@ func (w *walker) enter(parent *frame, d *sandbox.Dir, has func(name string) (san
 	return f
 }
 
-func (w *walker) readRules(file *sandbox.File) *rules {
+func (w *walker) readRules(file *sandbox.File, fold bool) *rules {
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, maxIgnoreBytes+1))
 	if err != nil {
 		w.stats.RulesLost++
 		return nil
 	}
-	rs := parseRules(data)
+	rs := parseRules(data, fold)
 	if rs.cut {
 		w.stats.RulesLost++
 	}
@@ -122,7 +122,7 @@ func (w *walker) readRules(file *sandbox.File) *rules {
 }
 
 // readExclude reads .git/info/exclude of the workspace root. One that is linked or too large counts as lost.
-func (w *walker) readExclude() *rules {
+func (w *walker) readExclude(fold bool) *rules {
 	door, err := w.ws.GitDoor()
 	if err != nil {
 		w.stats.RulesLost++
@@ -136,7 +136,7 @@ func (w *walker) readExclude() *rules {
 		}
 		return nil
 	}
-	rs := parseRules(data)
+	rs := parseRules(data, fold)
 	if rs.cut {
 		w.stats.RulesLost++
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -207,8 +208,23 @@ func randomTree(r *rand.Rand, dir string, depth int, files map[string]string) {
 }
 
 // The walk sees exactly the files that git sees, on trees made to be awkward. WALK_GIT_TREES sets their number.
-func TestIgnoreRulesAgainstGit(t *testing.T) {
-	trees := 1000
+func TestIgnoreRulesAgainstGit(t *testing.T) { ignoreRulesAgainstGit(t, 1000, false) }
+
+// The same where upper and lower case are one.
+func TestIgnoreRulesAgainstGitIgnoringCase(t *testing.T) { ignoreRulesAgainstGit(t, 200, true) }
+
+// otherCase changes the case of some letters.
+func otherCase(r *rand.Rand, s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c|0x20 >= 'a' && c|0x20 <= 'z' && r.IntN(3) == 0 {
+			b[i] ^= 0x20
+		}
+	}
+	return string(b)
+}
+
+func ignoreRulesAgainstGit(t *testing.T, trees int, fold bool) {
 	if s := os.Getenv("WALK_GIT_TREES"); s != "" {
 		var err error
 		if trees, err = strconv.Atoi(s); err != nil {
@@ -225,6 +241,7 @@ func TestIgnoreRulesAgainstGit(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, uint64(b)))
 		dir := t.TempDir()
 		git(t, dir, "init", "-q")
+		git(t, dir, "config", "core.ignorecase", strconv.FormatBool(fold))
 		files := map[string]string{}
 		for n := 0; n < batch; n++ {
 			top := fmt.Sprintf("t%03d/", n)
@@ -233,6 +250,17 @@ func TestIgnoreRulesAgainstGit(t *testing.T) {
 		}
 		if b%2 == 1 {
 			files[".gitignore"] = randomIgnoreFile(r, 2, pathsBelow(files, ""))
+		}
+		if fold {
+			others := map[string]string{}
+			for _, name := range slices.Sorted(maps.Keys(files)) {
+				if content := files[name]; strings.HasSuffix(name, ".gitignore") {
+					others[name] = otherCase(r, content)
+				} else {
+					others[otherCase(r, name)] = content
+				}
+			}
+			files = others
 		}
 		// A name may have been used for a file and for a folder: the folder stays.
 		for name := range files {

@@ -32,13 +32,14 @@ type rules struct {
 	byExt  map[string][]int32 // "*.tab.ext", keyed by ".ext"
 	other  []int32            // all the rest, last first
 	cut    bool               // the file exceeded a limit
+	fold   bool               // case does not count: texts and programs are in lower case, and so must names be
 }
 
 const specials = `*?[\`
 
-// parseRules reads an ignore file.
-func parseRules(data []byte) *rules {
-	rs := &rules{}
+// parseRules reads an ignore file. With fold upper and lower case are the same.
+func parseRules(data []byte, fold bool) *rules {
+	rs := &rules{fold: fold}
 	if len(data) > maxIgnoreBytes {
 		rs.cut = true
 		data = data[:maxIgnoreBytes]
@@ -55,7 +56,7 @@ func parseRules(data []byte) *rules {
 		if i := bytes.IndexByte(line, 0); i >= 0 {
 			line = line[:i] // git reads it as a C string
 		}
-		r, ok := parseRule(trimSpaces(string(line)))
+		r, ok := parseRule(trimSpaces(string(line)), fold)
 		if !ok {
 			continue
 		}
@@ -94,7 +95,12 @@ func trimSpaces(s string) string {
 }
 
 // parseRule reads one line; ok is false when it can match nothing at all.
-func parseRule(s string) (r rule, ok bool) {
+func parseRule(s string, fold bool) (r rule, ok bool) {
+	defer func() {
+		if fold {
+			r.text, r.tail = lower(r.text), lower(r.tail)
+		}
+	}()
 	if strings.HasPrefix(s, "!") {
 		r.negated = true
 		s = s[1:]
@@ -126,7 +132,7 @@ func parseRule(s string) (r rule, ok bool) {
 	// Git compares the text before the first special character by itself and hands the remainder to its matcher as a
 	// pattern of its own, so a "**" right behind that text counts as one at the beginning.
 	r.text = s[:i]
-	nodes, ok := compileWild(s[i:], r.inPath)
+	nodes, ok := compileWild(s[i:], r.inPath, fold)
 	r.prog = prog{nodes: nodes}
 	r.need = longestRun(nodes)
 	return r, ok
@@ -153,8 +159,9 @@ func longestRun(nodes []node) (best string) {
 }
 
 // compileWild compiles a git wildcard pattern; ok is false when it is ill-formed, which in git means that it never
-// matches.
-func compileWild(p string, inPath bool) (nodes []node, ok bool) {
+// matches. With fold the name will be in lower case; git leaves what stands behind a "\" or by itself between brackets
+// as it is, so an upper-case letter there matches nothing.
+func compileWild(p string, inPath, fold bool) (nodes []node, ok bool) {
 	for i := 0; i < len(p); {
 		switch c := p[i]; c {
 		case '\\':
@@ -183,13 +190,16 @@ func compileWild(p string, inPath bool) (nodes []node, ok bool) {
 				nodes = append(nodes, node{op: opDeep})
 			}
 		case '[':
-			k, n := wildClass(p[i:])
+			k, n := wildClass(p[i:], fold)
 			if n == 0 {
 				return nil, false
 			}
 			nodes = append(nodes, node{op: opClass, class: k})
 			i += n
 		default:
+			if fold && c >= 'A' && c <= 'Z' {
+				c |= 0x20
+			}
 			nodes = append(nodes, node{op: opChar, c: rune(c)})
 			i++
 		}
@@ -199,7 +209,7 @@ func compileWild(p string, inPath bool) (nodes []node, ok bool) {
 
 // wildClass reads the bracket expression at the beginning of p as git's wildmatch does; n is its length, 0 when it is
 // ill-formed.
-func wildClass(p string) (k *class, n int) {
+func wildClass(p string, fold bool) (k *class, n int) {
 	at := func(i int) byte {
 		if i < len(p) {
 			return p[i]
@@ -233,6 +243,9 @@ func wildClass(p string) (k *class, n int) {
 				}
 			}
 			k.ranges = append(k.ranges, span{rune(prev), rune(c)}) // backwards: holds nothing
+			if lo, hi := max(rune(prev), 'A'), min(rune(c), 'Z'); fold && lo <= hi {
+				k.ranges = append(k.ranges, span{lo | 0x20, hi | 0x20})
+			}
 			c = 0
 		case c == '[' && at(i+1) == ':':
 			end := i + 2
@@ -251,6 +264,9 @@ func wildClass(p string) (k *class, n int) {
 				return nil, 0
 			}
 			k.ranges = append(k.ranges, ranges...)
+			if fold && p[i+2:end-1] == "upper" {
+				k.ranges = append(k.ranges, span{'a', 'z'})
+			}
 			i, c = end, 0
 		default:
 			k.ranges = append(k.ranges, span{rune(c), rune(c)})
@@ -295,6 +311,9 @@ const (
 func (rs *rules) decide(rel string, dir bool, spend func(steps int) bool) verdict {
 	if len(rs.list) == 0 {
 		return silent
+	}
+	if rs.fold {
+		rel = lower(rel)
 	}
 	name := rel[strings.LastIndexByte(rel, '/')+1:]
 	best := int32(-1)

@@ -25,6 +25,7 @@ type index struct {
 	names string
 	ends  []uint32 // of each name in names
 	links map[string]struct{}
+	fold  bool // names are in lower case
 }
 
 var (
@@ -47,6 +48,9 @@ func (x *index) name(i int) string {
 func (x *index) has(rel string, dir bool) bool {
 	if x == nil {
 		return false
+	}
+	if x.fold {
+		rel = lower(rel)
 	}
 	if !dir {
 		i := sort.Search(x.len(), func(i int) bool { return x.name(i) >= rel })
@@ -205,9 +209,25 @@ func listIndex(names, links []string) *index {
 	return x
 }
 
+// folded returns the index with names in lower case.
+func (x *index) folded() *index {
+	names := make([]string, x.len())
+	for i := range names {
+		names[i] = lower(x.name(i))
+	}
+	links := make([]string, 0, len(x.links))
+	for l := range x.links {
+		links = append(links, lower(l))
+	}
+	y := listIndex(names, links)
+	y.fold = true
+	return y
+}
+
 // repo is a repository that the walk is in. Its index is read when a rule first leaves something out.
 type repo struct {
 	base  string // the folder that holds .git
+	fold  bool   // core.ignoreCase is set
 	asked bool
 	index *index // nil: nothing is known to be tracked
 }
@@ -219,7 +239,9 @@ func (w *walker) tracked(r *repo, p string, dir bool) bool {
 	}
 	if !r.asked {
 		r.asked = true
-		r.index = w.readIndex(r.base)
+		if r.index = w.readIndex(r.base); r.fold && r.index != nil {
+			r.index = r.index.folded()
+		}
 	}
 	if r.base != "." {
 		p = p[len(r.base)+1:]
@@ -255,32 +277,41 @@ func (w *walker) readIndex(base string) *index {
 
 // doorIndex finds and reads the index of the repository at base.
 func doorIndex(door *sandbox.GitDoor, base string) (*index, error) {
-	dir := path.Join(base, ".git")
-	info, _, err := door.Stat(dir)
+	dir, err := gitDir(door, base)
 	if err != nil {
 		return nil, err
-	}
-	if info.Kind == sandbox.KindFile { // a submodule or another work tree says where its data is
-		b, err := door.Read(dir, 8192)
-		if err != nil {
-			return nil, err
-		}
-		to, ok := strings.CutPrefix(string(b), "gitdir: ")
-		if !ok {
-			return nil, errIndex
-		}
-		to = strings.TrimRight(to, "\r\n")
-		if path.IsAbs(to) {
-			if dir, ok = door.Beneath(to); !ok {
-				return nil, sandbox.ErrOutside
-			}
-		} else {
-			dir = path.Join(base, to)
-		}
 	}
 	b, err := door.Read(path.Join(dir, "index"), maxIndexBytes)
 	if err != nil {
 		return nil, err
 	}
 	return parseIndex(b)
+}
+
+// gitDir finds the folder that holds the data of the repository at base.
+func gitDir(door *sandbox.GitDoor, base string) (string, error) {
+	dir := path.Join(base, ".git")
+	info, _, err := door.Stat(dir)
+	if err != nil {
+		return "", err
+	}
+	if info.Kind == sandbox.KindFile { // a submodule or another work tree says where its data is
+		b, err := door.Read(dir, 8192)
+		if err != nil {
+			return "", err
+		}
+		to, ok := strings.CutPrefix(string(b), "gitdir: ")
+		if !ok {
+			return "", errIndex
+		}
+		to = strings.TrimRight(to, "\r\n")
+		if path.IsAbs(to) {
+			if dir, ok = door.Beneath(to); !ok {
+				return "", sandbox.ErrOutside
+			}
+		} else {
+			dir = path.Join(base, to)
+		}
+	}
+	return dir, nil
 }

@@ -307,14 +307,14 @@ func FuzzRules(f *testing.F) {
 		f.Add(s, "dir/a.o")
 	}
 	f.Fuzz(func(t *testing.T, content, path string) {
-		rs := parseRules([]byte(content))
+		rs := parseRules([]byte(content), false)
 		spend := func(int) bool { return true }
 		// A rule file applies line by line: every prefix of it decides or leaves it to the lines before.
 		a, b := rs.decide(path, false, spend), rs.decide(path, false, spend)
 		if a != b {
 			t.Fatal("two answers")
 		}
-		if v := parseRules([]byte(content+"\n!*\n")).decide("name", false, spend); v != included && len(rs.list) < maxIgnoreRules {
+		if v := parseRules([]byte(content+"\n!*\n"), false).decide("name", false, spend); v != included && len(rs.list) < maxIgnoreRules {
 			t.Fatalf("a last rule that takes all back in is not the last word: %v", v)
 		}
 	})
