@@ -283,7 +283,10 @@ func (s *denySet) denied(rel string) (string, bool) {
 	return "", false
 }
 
-var slash = []byte{'/'}
+var (
+	slash  = []byte{'/'}
+	sharpS = []byte("ß")
+)
 
 // last matches the component name of the folder parent (which may end in a
 // slash); nothing above it is looked at. folded says that parent is folded
@@ -293,6 +296,12 @@ func (s *denySet) last(parent, name string, folded bool) (string, bool) {
 	b, plain := foldSegment(name, &buf)
 	if len(b) == 0 {
 		return "", false
+	}
+	if !plain && bytes.Contains(b, sharpS) {
+		// Some file systems fold in full: there ".ßh" opens ".ssh". Others do not.
+		if rule, no := s.last(parent, string(bytes.ReplaceAll(b, sharpS, []byte("ss"))), folded); no {
+			return rule, no
+		}
 	}
 	if plain || bytes.IndexByte(b, '/') < 0 {
 		return s.lastFolded(parent, b, folded)

@@ -53,6 +53,8 @@ var deniedNames = []struct{ trick, name, rule string }{
 	{"mathematical letters", ".𝐞𝐧𝐯", ".env"},
 	{"kelvin sign", ".\u212aube/config", ".kube"},
 	{"long s", ".\u017fsh/config", ".ssh"},
+	{"sharp s", ".\u00dfh/config", ".ssh"},
+	{"capital sharp s", ".PGPA\u1e9e", ".pgpass"},
 	{"dotless i", ".g\u0131t/config", ".git"},
 	{"dotted capital i", ".G\u0130T/config", ".git"},
 	{"zero width joiner", ".g\u200dit/config", ".git"},
