@@ -218,23 +218,45 @@ func (g *GitDoor) Blocks(rel string) bool {
 	return err == nil && m.Kind == KindOther && m.special != "socket"
 }
 
+// maxSymref is how much of a ref file is read for the name of another ref.
+const maxSymref = 4096
+
+// Endless is what a ref file leads to that is longer than any that git writes:
+// blanks may stand before the name, as many as one likes, and git reads them all.
+// It is the name of no ref.
+const Endless = ".."
+
 // Symref gives what the ref file rel points to, or "" when it holds anything but
 // the name of another ref.
 func (g *GitDoor) Symref(rel string) string {
-	b, err := g.readFile(rel, 8192)
+	m, err := g.lookup(rel)
+	if err != nil || m.Kind != KindFile {
+		return ""
+	}
+	f, err := g.ws.openFileBeneath(&m)
 	if err != nil {
 		return ""
 	}
-	return symref(b)
+	defer f.Close()
+	to, _ := symref(f)
+	return to
 }
 
-func symref(b []byte) string {
-	to, ok := strings.CutPrefix(string(b), "ref:")
-	if !ok {
-		return ""
+func symref(f *File) (string, error) {
+	var buf [maxSymref]byte
+	n, err := f.ReadAt(buf[:], 0)
+	if err != nil && err != io.EOF {
+		return "", err
+	}
+	to, ok := strings.CutPrefix(string(buf[:n]), "ref:")
+	switch {
+	case !ok:
+		return "", nil
+	case n == len(buf):
+		return Endless, nil
 	}
 	to, _, _ = strings.Cut(strings.TrimLeft(to, " \t\r\n\v\f"), "\n")
-	return strings.TrimSpace(to)
+	return strings.TrimSpace(to), nil
 }
 
 // Symrefs gives, of the files names in the folder rel, what those point to that
@@ -246,7 +268,6 @@ func (g *GitDoor) Symrefs(rel string, names []string) (targets []string, err err
 		return nil, err
 	}
 	defer d.Close()
-	var buf [4096]byte
 	for _, name := range names {
 		if !singleName(name) {
 			continue
@@ -259,12 +280,12 @@ func (g *GitDoor) Symrefs(rel string, names []string) (targets []string, err err
 		default:
 			return nil, gitError(err)
 		}
-		n, err := f.ReadAt(buf[:], 0)
+		to, err := symref(f)
 		_ = f.Close()
-		if err != nil && err != io.EOF {
+		if err != nil {
 			return nil, err
 		}
-		if to := symref(buf[:n]); to != "" {
+		if to != "" {
 			targets = append(targets, to)
 		}
 	}

@@ -63,6 +63,7 @@ var Places = []Place{
 	{"a branch leads to a file outside", `git rev-parse HEAD > "$OUT/id"; echo 'ref: refs/../../../out/id' > .git/refs/heads/odd`, "git_failed", ""},
 	{"a branch named like a key leads to a pipe beside the refs", `mkfifo .git/hooks/p; echo 'ref: hooks/p' > .git/refs/heads/id_rsa`, "git_failed", ""},
 	{"ORIG_HEAD leads to a pipe beside the refs", `mkfifo .git/hooks/p; echo 'ref: hooks/p' > .git/ORIG_HEAD`, "git_failed", ""},
+	{"a branch leads to a pipe, behind more blanks than anybody reads", `mkfifo .git/hooks/p; printf 'ref:%9000s\n' hooks/p > .git/refs/heads/odd`, "git_failed", ""},
 	{"branches nested without end, with a link at the bottom", `d=.git/refs/heads; for i in $(seq 80); do d=$d/a; done; mkdir -p $d; ln -s "$OUT" $d/x`, "git_failed", ""},
 	{"branches nested deep", `d=refs/heads; for i in $(seq 40); do d=$d/a; done; git update-ref $d/x HEAD`, "", ""},
 	{"a branch leads to another", `git symbolic-ref refs/heads/odd refs/heads/main; mkdir -p .git/refs/remotes/origin; echo 'ref: refs/remotes/origin/none' > .git/refs/remotes/origin/HEAD`, "", ""},

@@ -110,6 +110,7 @@ func (r *Repo) setKeys(keys []string) {
 // read reads one file; own says that it is the repository's and not included.
 func (c *fileConfig) read(ctx context.Context, file string, own bool, depth int) error {
 	r := c.repo
+	r.mark(file)
 	info, _, err := r.door.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -103,6 +103,13 @@ func (r *Repo) checkFolder(ctx context.Context, dir, kind string, deep int) erro
 // checkSymrefs refuses refs that lead to a name which is not below refs, as
 // checkHead does: git reads every ref when it lists them.
 func (r *Repo) checkSymrefs(dir string, files []string) error {
+	if !r.git.ws.Walled() { // nothing but its own mark tells that a file has been written to
+		for _, name := range files {
+			if m, err := r.door.Mark(dir + "/" + name); err == nil {
+				r.keep(dir+"/"+name, m)
+			}
+		}
+	}
 	targets, err := r.door.Symrefs(dir, files)
 	if err != nil {
 		return r.git.ws.Refuse(sandbox.NotARepository, nil)

@@ -106,7 +106,8 @@ func TestMovingRepository(t *testing.T) {
 // young; work in it is noticed.
 func TestStillRepository(t *testing.T) {
 	f := newFixture(t)
-	f.sh(twoCommits + `git repack -qad; mkdir -p alt; echo ../../alt > .git/objects/info/alternates`)
+	f.sh(twoCommits + `git repack -qad; mkdir -p alt; echo ../../alt > .git/objects/info/alternates
+git branch other; touch inc; git config include.path ../inc`)
 	g := f.git(Options{})
 	open := func() *Repo {
 		t.Helper()
@@ -125,7 +126,7 @@ func TestStillRepository(t *testing.T) {
 	}
 	for _, what := range []string{
 		`git commit -q --allow-empty -m x`, `echo ../../al2 > .git/objects/info/alternates`, `printf '../../al3\n' | dd of=.git/objects/info/alternates conv=notrunc status=none`,
-		`mv .git x; mv x .git`, `mv .git/objects x; mv x .git/objects`, `ln -s x .git/objects/pack/x; rm .git/objects/pack/x`, `git config a.b c`, `touch x`, `touch .git/config`,
+		`mv .git x; mv x .git`, `mv .git/objects x; mv x .git/objects`, `ln -s x .git/objects/pack/x; rm .git/objects/pack/x`, `git config a.b c`, `touch x`, `git rev-parse HEAD > .git/refs/heads/other`, `echo '[a]' > inc`, `touch .git/config`,
 	} {
 		r := open()
 		f.sh(what)

@@ -172,7 +172,8 @@ func FuzzRevision(f *testing.F) {
 func TestRevisionThroughALink(t *testing.T) {
 	const links = `
 mkfifo "$OUT/p"; ln -s "$OUT/p" .git/hooks/p
-mkdir "$OUT/h"; mkfifo "$OUT/h/p"; ln -s "$OUT/h" .git/lfs; mkfifo .git/hooks/q`
+mkdir "$OUT/h"; mkfifo "$OUT/h/p"; ln -s "$OUT/h" .git/lfs; mkfifo .git/hooks/q
+printf 'ref:%9000s\n' hooks/q > .git/far`
 	for name, setup := range map[string]string{
 		"": twoCommits + links,
 		"linked": twoCommits + links + `
@@ -186,7 +187,7 @@ git worktree add -q -b other linked; git init -q new; mv .git new/repository; rm
 				t.Fatal(err)
 			}
 			defer r.Close()
-			for _, rev := range []string{"hooks/p", "hooks/p~1", "hooks/p^", "lfs/p", "hooks/q", "lfs/missing"} {
+			for _, rev := range []string{"hooks/p", "hooks/p~1", "hooks/p^", "lfs/p", "hooks/q", "lfs/missing", "far"} {
 				if _, err := r.Resolve(context.Background(), rev); code(err) != "unknown_revision" {
 					t.Errorf("%s: %v", rev, err)
 				}
