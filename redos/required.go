@@ -25,7 +25,7 @@ var emptyLiteral = []literal{{}}
 // Estimates of time, in picoseconds for each byte of a text, and of the events that cost it.
 const (
 	perSearch    = 50      // to look for a byte, at 20 GB/s
-	perStop      = 6_000   // a byte that was looked for is there; twice that for one of two
+	perStop      = 20_000  // a byte that was looked for is there; twice that for one of two
 	perCandidate = 150_000 // a literal is there and its line must be judged
 	perStep      = 650     // of the automaton, four lanes at a time
 )
