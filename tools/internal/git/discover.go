@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"mcp-devserver/sandbox"
@@ -223,6 +222,40 @@ func onePlace(b []byte) (string, bool) {
 	return s, !strings.ContainsAny(s, "\r\n\x00")
 }
 
+// unquote reads a place between quotes as git does, to the letter: what git cannot
+// read it takes as it stands, quotes and all, for another place. There are no
+// hexadecimal escapes, and bytes are bytes, whether they are UTF-8 or not.
+func unquote(s string) (string, bool) {
+	b := make([]byte, 0, len(s))
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '"':
+			return string(b), i == len(s)-1
+		case 0:
+			return "", false
+		case '\\':
+			if i++; i == len(s) {
+				return "", false
+			}
+			if at := strings.IndexByte(`abfnrtv\"`, s[i]); at >= 0 {
+				b = append(b, "\a\b\f\n\r\t\v\\\""[at])
+				continue
+			}
+			if i+2 >= len(s) || s[i] < '0' || s[i] > '3' || s[i+1]&^7 != '0' || s[i+2]&^7 != '0' {
+				return "", false
+			}
+			c = s[i]&7<<6 | s[i+1]&7<<3 | s[i+2]&7
+			if i += 2; c == 0 {
+				return "", false
+			}
+			b = append(b, c)
+		default:
+			b = append(b, c)
+		}
+	}
+	return "", false
+}
+
 // maxAlternates bounds how far alternates of alternates are followed; git
 // itself stops at 5.
 const maxAlternates = 5
@@ -265,10 +298,12 @@ func (r *Repo) checkStore(ctx context.Context, store string, depth int) error {
 			continue
 		}
 		if s[0] == '"' {
-			if u, err := strconv.Unquote(s); err == nil {
-				s = u
-			} else {
-				return r.external("alternates")
+			var ok bool
+			if s, ok = unquote(s); !ok {
+				if err := r.external("alternates"); err != nil {
+					return err
+				}
+				continue
 			}
 		}
 		place, err := r.beneath(store, s)

@@ -169,3 +169,19 @@ func TestProgramIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestUnquote: what git's own reader makes of places between quotes.
+func TestUnquote(t *testing.T) {
+	for s, want := range map[string]string{
+		`"a"`: "a", `"a b"`: "a b", `""`: "", `"\141\057"`: "a/", `"\377"`: "\xff", "\"\xff\"": "\xff", `"\t\n\\\""`: "\t\n\\\"", `"\a\b\f\r\v"`: "\a\b\f\r\v",
+	} {
+		if got, ok := unquote(s); !ok || got != want {
+			t.Errorf("%s: %q, %v", s, got, ok)
+		}
+	}
+	for _, s := range []string{`"`, `"a`, `"a\`, `"a\"`, `"a"b`, `"a" `, `"\x61"`, `"\u0061"`, `"\U00000061"`, `"\'"`, `"\400"`, `"\18"`, `"\181"`, `"\1"`, `"\000"`, "\"\x00\"", `"\/"`} {
+		if got, ok := unquote(s); ok {
+			t.Errorf("%s: %q", s, got)
+		}
+	}
+}
