@@ -115,6 +115,8 @@ func (r *Repo) discover(ctx context.Context) error {
 		if !ok || err != nil {
 			return r.external("common directory")
 		}
+	case !errors.Is(err, fs.ErrNotExist): // git may read what is too long for us
+		return r.external("common directory")
 	}
 	if _, err := r.door.Read(dir+"/HEAD", 8192); err != nil {
 		if errors.Is(err, sandbox.ErrOutside) {
