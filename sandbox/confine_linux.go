@@ -12,6 +12,7 @@ import (
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
 )
 
 // Rights over files. They are spelled out one by one: the library's ready-made
@@ -46,7 +47,11 @@ func (w *Workspace) Confine(c Confinement) (Wall, error) {
 	var stands Wall
 	var failed []error
 	if offered.Landlock > 0 {
-		if err := w.confineFiles(c, offered.Landlock); err != nil {
+		err := w.confineFiles(c, offered.Landlock)
+		if err == nil && w.opensAbove() {
+			err = errHollow
+		}
+		if err != nil {
 			failed = append(failed, fmt.Errorf("landlock: %w", err))
 		} else {
 			stands.Landlock = offered.Landlock
@@ -54,7 +59,11 @@ func (w *Workspace) Confine(c Confinement) (Wall, error) {
 		}
 	}
 	if offered.Filter {
-		if err := confineCalls(); err != nil {
+		err := confineCalls()
+		if err == nil && makesSockets() {
+			err = errHollow
+		}
+		if err != nil {
 			failed = append(failed, fmt.Errorf("system calls: %w", err))
 		} else {
 			stands.Filter = true
@@ -64,6 +73,31 @@ func (w *Workspace) Confine(c Confinement) (Wall, error) {
 		failed = append(failed, ErrWeakWall)
 	}
 	return stands, errors.Join(failed...)
+}
+
+// errHollow says that what the kernel accepted does not keep anything out.
+var errHollow = errors.New("it was raised, and does not hold")
+
+// opensAbove reports that the folder above the workspace can be opened.
+func (w *Workspace) opensAbove() bool {
+	real := w.roots[len(w.roots)-1]
+	if len(real) == 0 {
+		return false // there is none
+	}
+	fd, err := unix.Open("/"+strings.Join(real[:len(real)-1], "/"), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err == nil {
+		unix.Close(fd)
+	}
+	return err == nil
+}
+
+// makesSockets reports that a socket can be made.
+func makesSockets() bool {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		unix.Close(fd)
+	}
+	return err == nil
 }
 
 // configs are what the library knows to take away, by version of the interface.

@@ -56,16 +56,17 @@ func fatal(v ...any) {
 	os.Exit(3)
 }
 
-// older makes this process, and what it executes, believe that the kernel lacks
-// something: the system calls given are answered as if they did not exist.
-func older(calls ...uint32) {
+// answering makes the kernel answer the system calls given to this process, and to
+// what it executes, with an error instead of making them: as if they did not exist,
+// or, with 0, as if it had made them.
+func answering(with syscall.Errno, calls ...uint32) {
 	load := func(k uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: k}
 	}
 	ret := func(k uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k} }
 	p := []unix.SockFilter{load(0)}
 	for _, n := range calls {
-		p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: n, Jf: 1}, ret(unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)))
+		p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: n, Jf: 1}, ret(unix.SECCOMP_RET_ERRNO|uint32(with)))
 	}
 	p = append(p, ret(unix.SECCOMP_RET_ALLOW))
 	runtime.LockOSThread()
@@ -75,7 +76,7 @@ func older(calls ...uint32) {
 	}
 	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
 	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog))); errno != 0 {
-		fatal("older:", errno)
+		fatal("answering:", errno)
 	}
 }
 
@@ -88,11 +89,25 @@ var kernels = map[string][]uint32{
 	"neither":     {unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_SECCOMP},
 }
 
-// programRole executes a program on a kernel that lacks something.
-func programRole() {
-	if lacks := kernels[os.Getenv("WALL_KERNEL")]; len(lacks) > 0 {
-		older(lacks...)
+// hollow are kernels that accept a mechanism and do nothing about it.
+var hollow = map[string][]uint32{
+	"hollow Landlock": {unix.SYS_LANDLOCK_RESTRICT_SELF},
+	"hollow filter":   {unix.SYS_SECCOMP},
+}
+
+// become makes this process find the kernel of that name.
+func become(kernel string) {
+	if lacks := kernels[kernel]; len(lacks) > 0 {
+		answering(unix.ENOSYS, lacks...)
 	}
+	if lies := hollow[kernel]; len(lies) > 0 {
+		answering(0, lies...)
+	}
+}
+
+// programRole executes a program on another kernel.
+func programRole() {
+	become(os.Getenv("WALL_KERNEL"))
 	fatal(unix.Exec(os.Args[1], os.Args[1:], os.Environ()))
 }
 

@@ -352,10 +352,14 @@ func TestWallMissing(t *testing.T) {
 		{"neither", "auto", "production", 78, "refused: MCP_SANDBOX__OS_SANDBOX: found \"auto\": this kernel offers nothing", "  fail  MCP_SANDBOX__OS_SANDBOX", ""},
 		{"neither", "off", "production", 78, "refused: MCP_SANDBOX__OS_SANDBOX: found \"off\"", "", ""},
 		{"neither", "external", "production", 0, "", "  ok    kernel's wall: left to the surrounding container (external)\n", "ok"},
+		{"hollow Landlock", "auto", "development", 0, "the kernel's wall is not whole", "  warn  kernel's wall, files: no Landlock\n", "degraded"},
+		{"hollow Landlock", "enforce", "production", 78, "refused: MCP_SANDBOX__OS_SANDBOX: the kernel did not raise the wall: landlock: it was raised, and does not hold", "  fail  kernel's wall", ""},
+		{"hollow filter", "auto", "development", 0, "the kernel's wall is not whole", "  warn  kernel's wall, system calls: no filter\n", "degraded"},
+		{"hollow filter", "enforce", "development", 78, "refused: MCP_SANDBOX__OS_SANDBOX: the kernel did not raise the wall: system calls: it was raised, and does not hold", "  fail  kernel's wall", ""},
 		{"whole", "enforce", "production", 0, "", "  ok    kernel's wall, system calls: filtered on every thread\n", "ok"},
 	} {
 		name := c.kernel + ", " + c.setting + ", " + c.environment
-		if !whole && (c.kernel == "whole" || c.kernel == "no Landlock" || c.kernel == "no filter") {
+		if !whole && c.kernel != "neither" {
 			continue
 		}
 		env := settings(ws, "MCP_SANDBOX__OS_SANDBOX="+c.setting, "MCP_ENVIRONMENT="+c.environment)
