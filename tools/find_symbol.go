@@ -262,11 +262,14 @@ func (s *symbolSearch) file(ctx context.Context, f *sandbox.File, path, lang str
 		return err
 	}
 	if s.out.mode == "references" {
-		s.references(text, masked, path, lang)
-		return nil
+		s.references(ctx, text, masked, path, lang)
+		return ctx.Err()
 	}
-	syms, err := symbol.Parse(lang, masked)
-	if err == symbol.ErrSyntax {
+	syms, err := symbol.Parse(ctx, lang, masked)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == symbol.ErrSyntax:
 		s.broken++
 	}
 	slices.SortStableFunc(syms, func(a, b symbol.Symbol) int { return a.Line - b.Line })
@@ -326,7 +329,7 @@ func (s *symbolSearch) pathRef(path string) answer.Ref {
 }
 
 // references adds the lines that use the name.
-func (s *symbolSearch) references(text secrets.Text, masked, path, lang string) {
+func (s *symbolSearch) references(ctx context.Context, text secrets.Text, masked, path, lang string) {
 	var syms []symbol.Symbol
 	parsed := false
 	last := 0
@@ -340,7 +343,7 @@ func (s *symbolSearch) references(text secrets.Text, masked, path, lang string) 
 			return true
 		}
 		if !parsed {
-			syms, _ = symbol.Parse(lang, masked)
+			syms, _ = symbol.Parse(ctx, lang, masked)
 			parsed = true
 		}
 		start, end := lineBounds(text.Raw, u.Start)
@@ -352,9 +355,9 @@ func (s *symbolSearch) references(text secrets.Text, masked, path, lang string) 
 		return true
 	}
 	if s.in.Match == "exact" {
-		symbol.References(lang, masked, s.query.last, use)
+		symbol.References(ctx, lang, masked, s.query.last, use)
 	} else {
-		symbol.Identifiers(lang, masked, s.query.compare, use)
+		symbol.Identifiers(ctx, lang, masked, s.query.compare, use)
 	}
 }
 

@@ -188,7 +188,7 @@ func (n *nearNames) text(ctx context.Context, raw string, ok bool, lang string) 
 	if symbol.Cost(lang, masked) > maxNearCost {
 		return nil
 	}
-	syms, _ := symbol.Parse(lang, masked)
+	syms, _ := symbol.Parse(ctx, lang, masked)
 	for i := range syms {
 		if r := n.rank(syms[i].Name); r >= 0 {
 			name := syms[i].Qualified()

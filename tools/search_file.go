@@ -261,7 +261,7 @@ func (s *scan) wholeText(ctx context.Context, f *sandbox.File, buf []byte, most 
 	} else if err := s.lines(ctx, seg, r); err != nil {
 		return err
 	}
-	s.nameSymbols(seg, path, r)
+	s.nameSymbols(ctx, seg, path, r)
 	return nil
 }
 
@@ -477,7 +477,7 @@ func endOfLine(s string) int {
 
 // nameSymbols tells the definition round each match, for the first files of a
 // page. The masked text is analysed, so that no name depends on a secret.
-func (s *scan) nameSymbols(g *segment, path string, r *fileResult) {
+func (s *scan) nameSymbols(ctx context.Context, g *segment, path string, r *fileResult) {
 	if len(r.hits) == 0 || !s.names || len(g.masked) > windowBytes {
 		return
 	}
@@ -493,7 +493,7 @@ func (s *scan) nameSymbols(g *segment, path string, r *fileResult) {
 	if symbol.Cost(lang, src) > maxNameCost {
 		return
 	}
-	syms, err := symbol.Parse(lang, src)
+	syms, err := symbol.Parse(ctx, lang, src)
 	if errors.Is(err, symbol.ErrUnsupported) {
 		return
 	}

@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"context"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,29 +47,35 @@ const (
 	litKinds
 )
 
+// maxOpen bounds literals inside literals; in one that is deeper, expressions are taken for its text.
+const maxOpen = 500
+
 type blanker struct {
+	ctx   context.Context
 	lx    *lexis
 	src   string
 	out   []byte
 	stack []frame
 	here  []frame // heredocs whose text begins on the next line
 	off   [litKinds]bool
+	look  int // bytes that may still be looked at ahead in vain: keeps hostile text linear
 	prev  int // last byte of code that is not white space, or -1
 }
 
 // Blank returns src with comments and the contents of literals replaced by spaces: the same length, the same line
 // ends, and every byte of code where it was. Expressions inside literals, such as ${x} in a template, are code and
-// stay. The first byte of a literal becomes a double quote, the last a single one. A language without an analyser comes back as it is.
-func Blank(lang, src string) string {
+// stay. The first byte of a literal becomes a double quote, the last a single one. A language without an analyser comes
+// back as it is. When the context ends, the rest of the text does.
+func Blank(ctx context.Context, lang, src string) string {
 	l := languages[lang]
 	if l == nil {
 		return src
 	}
 	out := []byte(src)
 	if lang == "python" {
-		blankPython(src, out)
+		blankPython(ctx, src, out)
 	} else {
-		b := blanker{lx: &l.lexis, src: src, out: out, prev: -1}
+		b := blanker{ctx: ctx, lx: &l.lexis, src: src, out: out, prev: -1, look: lookBytes*len(src) + 1<<16}
 		if lang == "php" {
 			b.stack = append(b.stack, frame{close: "<?", kind: litHTML, multi: true})
 		}
@@ -78,9 +85,15 @@ func Blank(lang, src string) string {
 }
 
 func (b *blanker) run() {
-	i := 0
+	i, check := 0, checkBytes
 	for {
 		for i < len(b.src) {
+			if i >= check {
+				if b.ctx.Err() != nil {
+					return
+				}
+				check = i + checkBytes
+			}
 			if n := len(b.stack); n > 0 && b.stack[n-1].close != "" {
 				i = b.literal(i, &b.stack[n-1])
 			} else {
@@ -106,6 +119,7 @@ func (b *blanker) run() {
 		b.here = nil
 		b.prev = f.start
 		i = f.start + 1
+		check = i + checkBytes
 	}
 }
 
@@ -180,6 +194,9 @@ func (b *blanker) enter(i int, f *frame) int {
 	}
 	n := i + len(f.interp)
 	b.space(i, n)
+	if len(b.stack) >= maxOpen {
+		return n
+	}
 	b.out[n-1] = b.src[n-1]
 	if f.interp == "{$" { // PHP: the brace stands first
 		b.out[i] = '{'

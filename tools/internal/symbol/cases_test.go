@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -100,7 +101,7 @@ var defCases = []defCase{
 func TestDefinitions(t *testing.T) {
 	for _, c := range defCases {
 		t.Run(c.trick, func(t *testing.T) {
-			syms, err := Parse(c.lang, c.src)
+			syms, err := Parse(context.Background(), c.lang, c.src)
 			if (err == ErrSyntax) != c.loose {
 				t.Errorf("error %v, broken file expected: %v", err, c.loose)
 			}

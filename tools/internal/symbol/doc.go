@@ -10,14 +10,15 @@
 // # How to start
 //
 //	lang := symbol.Language("src/app/server.go") // "go"
-//	syms, err := symbol.Parse(lang, text)
+//	syms, err := symbol.Parse(ctx, lang, text)
 //
 // One table (languages.go) maps file names to languages and languages to analysers; a new analyser is one row.
 //
 // # Promises
 //
 // Everything is a pure function of its arguments: no file is opened, no code runs, nothing is kept. Every analyser
-// works in time linear in the text, and none panics on any input (all are fuzzed). Go is parsed with go/parser and
+// works in time linear in the text, and none panics on any input (all are fuzzed). It looks at the context every few
+// thousand tokens; go/parser alone is not interrupted, and a long text that is not Go does not reach it. Go is parsed with go/parser and
 // Python with an exact lexer and indentation parser; both report method "parsed". A "def" inside a string, a docstring
 // or a comment is never reported. Broken files still give what could be understood, together with ErrSyntax.
 //

@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"context"
 	"go/ast"
 	"go/parser"
 	goscanner "go/scanner"
@@ -8,16 +9,39 @@ import (
 	"strings"
 )
 
-// parseGo reads Go with go/parser; of a file with syntax errors it uses the part of the tree that was built.
-func parseGo(_ *language, src string) ([]Symbol, bool) {
+// What go/parser makes of a text that is not Go can cost it ten times what Go does, all of it for errors that nobody
+// reads, and it cannot be interrupted.
+const (
+	goWhole  = 256 << 10 // a longer text must look like Go to be parsed
+	goFaults = 1000      // words that are none; a text of more does not look like Go
+	goPiece  = 64 << 10  // of a longer declaration the parser gives up after ten lines with errors
+	goPieces = 20_000    // declarations that are parsed on their own
+	goMasked = 1000      // masked bytes, each of which the parser reports
+	goMode   = parser.SkipObjectResolution
+)
+
+// parseGo reads Go with go/parser; of a file with syntax errors it uses the declarations that can be read by themselves.
+func parseGo(ctx context.Context, _ *language, src string) ([]Symbol, bool) {
+	if strings.Count(src, "\x00") > goMasked {
+		src = strings.ReplaceAll(src, "\x00", " ")
+	}
+	if len(src) > goWhole && !looksLikeGo(ctx, src) {
+		return nil, false
+	}
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution|parser.AllErrors)
+	file, err := parser.ParseFile(fset, "", src, goMode)
 	if file == nil {
 		return nil, false
 	}
 	g := goWalk{src: src, lines: newLineIndex(src), tf: fset.File(file.FileStart)}
-	if file.Name != nil && file.Name.Name != "_" {
-		g.pkg = file.Name.Name
+	name := file.Name
+	if name == nil || name.Name == "" { // it gave up on what follows
+		if head, _ := parser.ParseFile(token.NewFileSet(), "", src, parser.PackageClauseOnly); head != nil {
+			name = head.Name
+		}
+	}
+	if name != nil && name.Name != "_" {
+		g.pkg = name.Name
 	}
 	if err == nil || onlyNULs(err) {
 		g.decls(file)
@@ -25,9 +49,16 @@ func parseGo(_ *language, src string) ([]Symbol, bool) {
 	}
 	// After an error the parser may lose what follows. Read on its own, every piece that begins with a keyword in the
 	// first column (as gofmt leaves it) is found whether or not its neighbours are broken.
-	for _, c := range goChunks(Blank("go", src)) {
+	for n, c := range goChunks(Blank(ctx, "go", src)) {
+		if ctx.Err() != nil || n == goPieces {
+			break
+		}
+		mode := goMode
+		if c[1]-c[0] <= goPiece {
+			mode |= parser.AllErrors
+		}
 		fset := token.NewFileSet()
-		piece, _ := parser.ParseFile(fset, "", goHead+strings.TrimRight(src[c[0]:c[1]], " \t\r\n"), parser.SkipObjectResolution|parser.AllErrors)
+		piece, _ := parser.ParseFile(fset, "", goHead+strings.TrimRight(src[c[0]:c[1]], " \t\r\n"), mode)
 		if piece == nil {
 			continue
 		}
@@ -36,6 +67,29 @@ func parseGo(_ *language, src string) ([]Symbol, bool) {
 	}
 	return g.out, false
 }
+
+// looksLikeGo is false for a text of many words that are not Go's.
+func looksLikeGo(ctx context.Context, src string) bool {
+	faults := 0
+	var s goscanner.Scanner
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	s.Init(file, []byte(src), func(_ token.Position, msg string) {
+		if msg != noNUL {
+			faults++
+		}
+	}, 0)
+	for n := 1; faults <= goFaults; n++ {
+		if n%checkSteps == 0 && ctx.Err() != nil {
+			return false
+		}
+		if _, tok, _ := s.Scan(); tok == token.EOF {
+			return true
+		}
+	}
+	return false
+}
+
+const noNUL = "illegal character NUL"
 
 const goHead = "package _;"
 
@@ -76,7 +130,7 @@ func onlyNULs(err error) bool {
 		return false
 	}
 	for _, e := range list {
-		if e.Msg != "illegal character NUL" {
+		if e.Msg != noNUL {
 			return false
 		}
 	}

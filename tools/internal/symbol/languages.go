@@ -1,12 +1,15 @@
 package symbol
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // language is one row: how files of it are analysed. A nil parse means that its files are known by name only.
 type language struct {
 	name   string
 	method string
-	parse  func(*language, string) (syms []Symbol, ok bool)
+	parse  func(context.Context, *language, string) (syms []Symbol, ok bool)
 	lexis  lexis
 	rules  *rules
 	// perToken bounds the bytes that the analyser takes for each word and each mark of the text.

@@ -27,6 +27,8 @@ var (
 const (
 	maxShort = 2048 // bytes of a one-line literal that must be seen whole before it is one
 	maxMarks = 64   // # or quotes in a row that may open a literal
+	// lookBytes bounds the bytes looked at in vain, per byte of a text; then a literal that needs a look is none.
+	lookBytes = 4
 )
 
 func goSpecial(b *blanker, i int) (int, bool) {
@@ -87,7 +89,8 @@ func (b *blanker) regex(i int, after map[string]bool) (int, bool) {
 		}
 	}
 	class := false
-	for j := i + 1; j < len(s) && j-i < maxShort && s[j] != '\n'; j++ {
+	j := i + 1
+	for ; j < len(s) && j-i < min(maxShort, b.look) && s[j] != '\n'; j++ {
 		switch c := s[j]; {
 		case c == '\\':
 			j++
@@ -102,6 +105,7 @@ func (b *blanker) regex(i int, after map[string]bool) (int, bool) {
 			return j + 1, true
 		}
 	}
+	b.look -= j - i
 	return 0, false
 }
 
@@ -407,13 +411,15 @@ func shellSpecial(b *blanker, i int) (int, bool) {
 			return i + 2, true
 		}
 		if strings.HasPrefix(s[i:], "${") { // ${x#prefix} is no comment
-			for j := i + 2; j < len(s) && j-i < maxShort && s[j] != '\n'; j++ {
+			j := i + 2
+			for ; j < len(s) && j-i < min(maxShort, b.look) && s[j] != '\n'; j++ {
 				if s[j] == '}' {
 					b.space(max(wordEnd(s, i+2), i+2), j)
 					b.prev = j
 					return j + 1, true
 				}
 			}
+			b.look -= j - i
 		}
 	case '<':
 		if !strings.HasPrefix(s[i:], "<<") || strings.HasPrefix(s[i:], "<<<") || i > 0 && s[i-1] == '<' {

@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"context"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,12 +11,15 @@ import (
 type Use struct{ Start, End, Line int }
 
 // References finds name as a whole identifier in the code of src: not in comments, not in strings. It calls f for each
-// in order until f returns false.
-func References(lang, src, name string, f func(Use) bool) {
+// in order until f returns false, and for none when the context has ended.
+func References(ctx context.Context, lang, src, name string, f func(Use) bool) {
 	if name == "" || !strings.Contains(src, name) {
 		return
 	}
-	code := Blank(lang, src)
+	code := Blank(ctx, lang, src)
+	if ctx.Err() != nil {
+		return
+	}
 	line, counted := 1, 0
 	for i := 0; ; {
 		j := strings.Index(code[i:], name)
@@ -162,9 +166,12 @@ func Words(text string, f func(word string) bool) {
 }
 
 // Identifiers calls f for every identifier in the code of src, not in comments or strings, that match accepts, in
-// order until f returns false.
-func Identifiers(lang, src string, match func(name string) bool, f func(Use) bool) {
-	code := Blank(lang, src)
+// order until f returns false, and for none when the context has ended.
+func Identifiers(ctx context.Context, lang, src string, match func(name string) bool, f func(Use) bool) {
+	code := Blank(ctx, lang, src)
+	if ctx.Err() != nil {
+		return
+	}
 	line, counted := 1, 0
 	seen := map[string]bool{}
 	for i := 0; i < len(code); {

@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"context"
 	"unicode"
 	"unicode/utf8"
 )
@@ -367,9 +368,9 @@ func nestedString(s string, start, q int, out []byte, level int) (end int, ok bo
 }
 
 // blankPython is Blank for Python.
-func blankPython(src string, out []byte) {
+func blankPython(ctx context.Context, src string, out []byte) {
 	l := newPyLexer(src)
-	for {
+	for n := 1; n%checkSteps != 0 || ctx.Err() == nil; n++ {
 		t := l.next()
 		switch t.kind {
 		case pyEOF:

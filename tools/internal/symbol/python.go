@@ -1,6 +1,9 @@
 package symbol
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // maxLine is how many tokens of one logical line are kept. What a line defines stands at its start; a table of data may
 // hold millions.
@@ -27,11 +30,14 @@ type pyWalk struct {
 }
 
 // parsePython lists every def, async def and class, however nested, and the names assigned at module and class level.
-func parsePython(_ *language, src string) ([]Symbol, bool) {
+func parsePython(ctx context.Context, _ *language, src string) ([]Symbol, bool) {
 	p := &pyWalk{src: src, lines: newLineIndex(src), deco: -1, module: map[string]bool{}}
 	l := newPyLexer(src)
 	var line []pyTok
-	for {
+	for n := 1; ; n++ {
+		if n%checkSteps == 0 && ctx.Err() != nil {
+			return nil, false
+		}
 		t := l.next()
 		switch t.kind {
 		case pyComment:

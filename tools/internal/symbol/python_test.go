@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -91,7 +92,7 @@ func askPython(t *testing.T, texts, files []string) [][]string {
 }
 
 func ours(src string) ([]string, error) {
-	syms, err := Parse("python", src)
+	syms, err := Parse(context.Background(), "python", src)
 	got := make([]string, 0, len(syms))
 	for _, s := range syms {
 		got = append(got, show(s))
@@ -307,7 +308,7 @@ func TestPythonLongLine(t *testing.T) {
 	src := "TABLE = [" + strings.Repeat("1,", 1_000_000) + "]\ndef after():\n    pass\n"
 	var before, behind runtime.MemStats
 	runtime.ReadMemStats(&before)
-	syms, err := Parse("python", src)
+	syms, err := Parse(context.Background(), "python", src)
 	runtime.ReadMemStats(&behind)
 	if err != nil || len(syms) != 2 || syms[0].Name != "TABLE" || syms[0].EndLine != 1 || syms[1].Name != "after" || syms[1].Line != 2 {
 		t.Errorf("%v, %+v", err, syms)

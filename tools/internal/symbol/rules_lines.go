@@ -1,12 +1,15 @@
 package symbol
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // codeLine is one line of blanked text: its byte range without the line end, and where its first character stands.
 type codeLine struct{ start, end, text int }
 
 func codeLines(code string) []codeLine {
-	var out []codeLine
+	out := make([]codeLine, 0, strings.Count(code, "\n")+1)
 	for i := 0; i < len(code); {
 		end := lineLen(code, i)
 		e := end
@@ -33,8 +36,8 @@ type opened struct {
 
 // scanRuby follows Ruby by lines: a definition ends at the "end" that stands in its column, which is how Ruby is laid
 // out by every formatter.
-func scanRuby(l *language, src string) ([]Symbol, bool) {
-	code := Blank(l.name, src)
+func scanRuby(ctx context.Context, l *language, src string) ([]Symbol, bool) {
+	code := Blank(ctx, l.name, src)
 	lines := codeLines(code)
 	var out []Symbol
 	var stack []opened
@@ -42,7 +45,7 @@ func scanRuby(l *language, src string) ([]Symbol, bool) {
 		if ln.text == ln.end {
 			continue
 		}
-		if len(out) >= maxSymbols {
+		if n%checkSteps == 0 && ctx.Err() != nil || len(out) >= maxSymbols {
 			break
 		}
 		line := strings.TrimRight(code[ln.text:ln.end], " \t")
@@ -165,8 +168,8 @@ func rubyName(s string, constant bool) string {
 
 // scanShell finds functions and the variables assigned in the first column. A function ends at the brace that stands
 // in its column.
-func scanShell(l *language, src string) ([]Symbol, bool) {
-	code := Blank(l.name, src)
+func scanShell(ctx context.Context, l *language, src string) ([]Symbol, bool) {
+	code := Blank(ctx, l.name, src)
 	lines := codeLines(code)
 	var out []Symbol
 	var stack []opened
@@ -175,7 +178,7 @@ func scanShell(l *language, src string) ([]Symbol, bool) {
 		if ln.text == ln.end {
 			continue
 		}
-		if len(out) >= maxSymbols {
+		if n%checkSteps == 0 && ctx.Err() != nil || len(out) >= maxSymbols {
 			break
 		}
 		line := strings.TrimRight(code[ln.text:ln.end], " \t")

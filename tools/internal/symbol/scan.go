@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"context"
 	"strings"
 	"unicode/utf8"
 )
@@ -34,6 +35,9 @@ const (
 // maxHeader bounds the tokens looked at from a definition's name to its body, and the tokens before it.
 const maxHeader = 2000
 
+// lookTokens bounds the look-aheads per token of a text. Sources that people write take two at most.
+const lookTokens = 8
+
 // rules say how definitions look in one language; detect is called at every word that is not inside a skipped part.
 type rules struct {
 	types    map[string]Kind // keyword → kind, followed by a name and a body
@@ -64,15 +68,15 @@ type scanner struct {
 }
 
 // scan finds definitions in languages with braces.
-func scan(l *language, src string) ([]Symbol, bool) {
-	s := &scanner{l: l, r: l.rules, src: src, code: Blank(l.name, src), lines: newLineIndex(src), assign: -1, member: -1, blocks: map[int32]block{}, ok: true}
+func scan(ctx context.Context, l *language, src string) ([]Symbol, bool) {
+	s := &scanner{l: l, r: l.rules, src: src, code: Blank(ctx, l.name, src), lines: newLineIndex(src), assign: -1, member: -1, blocks: map[int32]block{}, ok: true}
 	s.tokenize()
 	s.pair()
 	top := block{close: int32(len(s.toks)), kind: inSpace}
 	s.stack = append(s.stack, top)
-	s.fuel = 100*len(s.toks) + 1<<16
+	s.fuel = lookTokens*len(s.toks) + 1<<16
 	for i := 0; i < len(s.toks); i++ {
-		if s.fuel < 0 || len(s.out) >= maxSymbols {
+		if i%checkSteps == 0 && ctx.Err() != nil || s.fuel < 0 || len(s.out) >= maxSymbols {
 			s.ok = false
 			break
 		}

@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"context"
 	"errors"
 	"sort"
 	"strings"
@@ -101,6 +102,15 @@ func Cost(lang, src string) int64 {
 	inWord, prev := false, byte(0)
 	for i := 0; i < len(src); i++ {
 		c := src[i]
+		if c >= utf8.RuneSelf {
+			_, w := utf8.DecodeRuneInString(src[i:])
+			letter := wordEnd(src[i:i+w], 0) > 0
+			if i += w - 1; !letter {
+				marks++
+				inWord, prev = false, c
+				continue
+			}
+		}
 		if isWordByte(c) || c >= utf8.RuneSelf {
 			if !inWord {
 				words++
@@ -127,8 +137,9 @@ func Cost(lang, src string) int64 {
 }
 
 // Parse lists the definitions in src, ordered by Start, at most 50,000. The error is nil, ErrUnsupported or ErrLarge (no
-// symbols) or ErrSyntax (symbols are those that could be understood, or the first ones).
-func Parse(lang, src string) ([]Symbol, error) {
+// symbols), that of the context when it ends first (no symbols), or ErrSyntax (symbols are those that could be understood,
+// or the first ones).
+func Parse(ctx context.Context, lang, src string) ([]Symbol, error) {
 	l := languages[lang]
 	if l == nil || l.parse == nil {
 		return nil, ErrUnsupported
@@ -136,7 +147,10 @@ func Parse(lang, src string) ([]Symbol, error) {
 	if Cost(lang, src) > MaxCost {
 		return nil, ErrLarge
 	}
-	syms, ok := l.parse(l, src)
+	syms, ok := l.parse(ctx, l, src)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if len(syms) >= maxSymbols {
 		ok = false
 	}
@@ -163,9 +177,15 @@ func MethodOf(lang string) string {
 	return ""
 }
 
+// An analyser looks at the context whenever it has gone through as much.
+const (
+	checkBytes = 64 << 10
+	checkSteps = 4 << 10 // tokens or lines
+)
+
 // Enclosing is the qualified name of the innermost function, method or type around a line (from 1), or "".
 func Enclosing(lang, src string, line int) string {
-	syms, err := Parse(lang, src)
+	syms, err := Parse(context.Background(), lang, src)
 	if err == ErrUnsupported || err == ErrLarge {
 		return ""
 	}
