@@ -263,7 +263,7 @@ func (d *Dir) openListed(f *File, name string) error {
 		return errClosed
 	}
 	for {
-		fd, err := unix.Openat(d.fd.fd, name, fileFlags, 0)
+		fd, err := openatShort(d.fd.fd, name, fileFlags)
 		if err == unix.EINTR {
 			continue
 		}
@@ -281,6 +281,20 @@ func (d *Dir) openListed(f *File, name string) error {
 		f.fd.fd, f.info, f.dir, f.name = fd, m.Info, d.path, name
 		return nil
 	}
+}
+
+// openatShort is unix.Openat, which allocates, for a single name.
+func openatShort(dirfd int, name string, flags int) (int, error) {
+	var b [256]byte // few file systems allow longer names
+	if len(name) >= len(b) {
+		return unix.Openat(dirfd, name, flags, 0)
+	}
+	copy(b[:], name)
+	fd, _, err := unix.Syscall6(unix.SYS_OPENAT, uintptr(dirfd), uintptr(unsafe.Pointer(&b[0])), uintptr(flags), 0, 0, 0)
+	if err != 0 {
+		return -1, err
+	}
+	return int(fd), nil
 }
 
 // OpenDir opens the folder name in this folder; a link is not followed, and

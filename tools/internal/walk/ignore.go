@@ -27,12 +27,38 @@ type rule struct {
 type rules struct {
 	list []rule
 	// Rules of the common shapes, found by a look-up instead of by trying: positions in list, last first.
-	byName map[string][]int32 // plain base names
-	byPath map[string][]int32 // plain paths
-	byExt  map[string][]int32 // "*.tab.ext", keyed by ".ext"
-	other  []int32            // all the rest, last first
-	cut    bool               // the file exceeded a limit
-	fold   bool               // case does not count: texts and programs are in lower case, and so must names be
+	byName table   // plain base names
+	byPath table   // plain paths
+	byExt  table   // "*.tab.ext", keyed by ".ext"
+	other  []int32 // all the rest, last first
+	cut    bool    // the file exceeded a limit
+	fold   bool    // case does not count: texts and programs are in lower case, and so must names be
+}
+
+// table is a map of texts, most of what is looked up in which is not there.
+type table struct {
+	lists   map[string][]int32
+	lengths [64]uint64 // of the keys, by their last byte
+}
+
+func (t *table) place(key string) (last, length uint8) {
+	return key[len(key)-1] & 63, uint8(min(len(key), 63))
+}
+
+func (t *table) add(key string, i int32) {
+	if t.lists == nil {
+		t.lists = map[string][]int32{}
+	}
+	last, length := t.place(key)
+	t.lengths[last] |= 1 << length
+	t.lists[key] = append(t.lists[key], i)
+}
+
+func (t *table) of(key string) []int32 {
+	if last, length := t.place(key); t.lengths[last]>>length&1 == 0 {
+		return nil
+	}
+	return t.lists[key]
 }
 
 const specials = `*?[\`
@@ -280,17 +306,16 @@ func wildClass(p string, fold bool) (k *class, n int) {
 }
 
 func (rs *rules) index() {
-	rs.byName, rs.byPath, rs.byExt = map[string][]int32{}, map[string][]int32{}, map[string][]int32{}
 	for n := len(rs.list) - 1; n >= 0; n-- {
 		r, i := &rs.list[n], int32(n)
 		switch {
 		case !r.inPath && r.literal:
-			rs.byName[r.text] = append(rs.byName[r.text], i)
+			rs.byName.add(r.text, i)
 		case r.literal:
-			rs.byPath[r.text] = append(rs.byPath[r.text], i)
+			rs.byPath.add(r.text, i)
 		case strings.Contains(r.tail, "."):
 			ext := r.tail[strings.LastIndexByte(r.tail, '.'):]
-			rs.byExt[ext] = append(rs.byExt[ext], i)
+			rs.byExt.add(ext, i)
 		default:
 			rs.other = append(rs.other, i)
 		}
@@ -328,12 +353,10 @@ func (rs *rules) decide(rel string, dir bool, spend func(steps int) bool) verdic
 			}
 		}
 	}
-	look(rs.byName[name])
-	if len(rs.byPath) > 0 {
-		look(rs.byPath[rel])
-	}
-	if dot := strings.LastIndexByte(name, '.'); dot >= 0 && len(rs.byExt) > 0 {
-		look(rs.byExt[name[dot:]])
+	look(rs.byName.of(name))
+	look(rs.byPath.of(rel))
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		look(rs.byExt.of(name[dot:]))
 	}
 	cost := len(rs.other) / 8
 	for _, i := range rs.other {
