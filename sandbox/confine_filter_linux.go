@@ -36,6 +36,10 @@ const (
 // (TIOCSTI) or change a file that is open for reading (FS_IOC_SETFLAGS).
 var terminalQueries = []uint32{unix.TCGETS, unix.TCGETS2, unix.TIOCGWINSZ}
 
+// refusedControls are requests of fcntl: a lease on a file of the user keeps others
+// from opening it for writing, and a note on a folder tells what they do there.
+var refusedControls = []uint32{unix.F_SETLEASE, unix.F_NOTIFY}
+
 // refusal is what a call gets instead of being made.
 type refusal uint32
 
@@ -76,15 +80,15 @@ func (p *program) block(n uint32, part program) {
 
 // processor is what the filter has to know of a processor.
 type processor struct {
-	arch                 uint32
-	foreign              uint32 // where another interface's numbers begin; 0: nowhere
-	clone, clone3, ioctl uint32
-	refused              []group
+	arch                        uint32
+	foreign                     uint32 // where another interface's numbers begin; 0: nowhere
+	clone, clone3, ioctl, fcntl uint32
+	refused                     []group
 }
 
 // filter builds the program for this processor.
 func filter() program {
-	return processor{nativeArch, foreignNumbers, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_IOCTL, slices.Concat(refused, refusedHere)}.filter()
+	return processor{nativeArch, foreignNumbers, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_IOCTL, unix.SYS_FCNTL, slices.Concat(refused, refusedHere)}.filter()
 }
 
 func (t processor) filter() program {
@@ -114,6 +118,14 @@ func (t processor) filter() program {
 	}
 	ioctl.ret(notPermitted)
 	p.block(t.ioctl, ioctl)
+
+	var fcntl program
+	fcntl.load(dataArgs + 8)
+	for _, request := range refusedControls {
+		fcntl.when(jumpIfEqual, request, notPermitted)
+	}
+	fcntl.ret(allow)
+	p.block(t.fcntl, fcntl)
 
 	for _, g := range t.refused {
 		for _, n := range g.calls {

@@ -158,6 +158,21 @@ var attempts = []attempt{
 			}
 			return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, flags|0x40) // no dump
 		}},
+	{name: "take a lease that keeps others from writing", calls: refused, missing: true,
+		before: hold("lease", func(s *stage) string { return s.ws + "/file" }),
+		do: func(s *stage) error {
+			_, err := unix.FcntlInt(s.held["lease"].Fd(), unix.F_SETLEASE, unix.F_RDLCK)
+			if err == nil {
+				_, err = unix.FcntlInt(s.held["lease"].Fd(), unix.F_SETLEASE, unix.F_UNLCK)
+			}
+			return err
+		}},
+	{name: "ask for notes about a folder", calls: refused, missing: true,
+		before: hold("noted", func(s *stage) string { return s.ws }),
+		do: func(s *stage) error {
+			_, err := unix.FcntlInt(s.held["noted"].Fd(), unix.F_NOTIFY, 0) // no event: any note is taken back
+			return err
+		}},
 
 	// Other processes.
 	{name: "ptrace", files: refused, calls: refused, do: func(s *stage) error { return unix.PtraceSeize(s.victim) }},
