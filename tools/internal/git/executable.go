@@ -16,8 +16,8 @@ var runs = []string{
 	"gpg.program", "gpg.*.program", "gpg.ssh.defaultkeycommand",
 	"credential.helper", "credential.*.helper",
 	"difftool.*.cmd", "difftool.*.path", "mergetool.*.cmd", "mergetool.*.path", "guitool.*.cmd",
-	"browser.*.cmd", "browser.*.path", "man.*.cmd", "man.*.path", "web.browser",
-	"remote.*.uploadpack", "remote.*.receivepack", "remote.*.vcs", "uploadpack.packobjectshook",
+	"browser.*.cmd", "browser.*.path", "man.*.cmd", "man.*.path", "web.browser", "help.browser", "instaweb.browser",
+	"remote.*.uploadpack", "remote.*.receivepack", "remote.*.vcs", "uploadpack.packobjectshook", "gc.recentobjectshook", "svn.authorsprog",
 	"sendemail.*.sendmailcmd", "sendemail.sendmailcmd", "sendemail.smtpserver", "sendemail.tocmd", "sendemail.cccmd", "sendemail.headercmd",
 	"submodule.*.update", "trailer.*.command", "trailer.*.cmd", "tar.*.command", "imap.tunnel", "hook.*.command", "instaweb.httpd", "receive.procreceiverefs",
 }

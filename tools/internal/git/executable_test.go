@@ -10,14 +10,14 @@ import (
 
 func TestExecutable(t *testing.T) {
 	f := newFixture(t)
-	f.sh(`git config core.fsmonitor /x/PROGRAM; git config 'filter.a=b.c.clean' PROGRAM; git config alias.lg '!PROGRAM'; git config alias.log2 log
+	f.sh(`git config core.fsmonitor /x/PROGRAM; git config 'filter.a=b.c.clean' PROGRAM; git config alias.lg '!PROGRAM'; git config alias.log2 log; git config gc.recentObjectsHook PROGRAM; git config svn.authorsProg PROGRAM
 git config diff.x.textconv PROGRAM; git config credential.https://example.org.helper PROGRAM; git config gpg.program PROGRAM; git config gpg.ssh.program PROGRAM
 git config core.autocrlf false; git config filter.x.required true; git config diff.x.binary true; git config remote.origin.url x; git config core.fsmonitorhookversion 2
 git config --file inc core.sshCommand PROGRAM; git config include.path ../inc
 printf '#!/bin/sh\n' > .git/hooks/pre-commit; touch .git/hooks/update.sample`)
 	got := f.repo().Executable()
 	want := []string{"alias.lg", "alias.log2", "core.fsmonitor", "core.sshcommand", "credential.https://example.org.helper", "diff.x.textconv",
-		"filter.a=b.c.clean", "gpg.program", "gpg.ssh.program", "hooks/pre-commit"}
+		"filter.a=b.c.clean", "gc.recentobjectshook", "gpg.program", "gpg.ssh.program", "hooks/pre-commit", "svn.authorsprog"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
