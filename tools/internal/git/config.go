@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mcp-devserver/sandbox"
@@ -31,6 +32,8 @@ type fileConfig struct {
 	noLinks bool   // core.symlinks is off: links are kept as files
 	noCtime bool   // core.trustctime is off: other programs change that time
 	minimal bool   // core.checkStat says that size and whole seconds tell
+	sparse  bool   // core.sparseCheckout: what is left out of the work tree can be there all the same
+	strewn  bool   // sparse.expectFilesOutsideOfPatterns: and then is not looked at
 }
 
 // readConfigKeys learns which keys are set, so that drivers can be switched off
@@ -57,7 +60,7 @@ func (r *Repo) readConfigKeys(ctx context.Context) error {
 		if !r.outside {
 			r.setKeys(c.keys)
 			r.crlf, r.noExec, r.noLinks = c.crlf, c.noExec, c.noLinks
-			r.noCtime, r.minimal = c.noCtime, c.minimal
+			r.noCtime, r.minimal, r.sparse = c.noCtime, c.minimal, c.sparse && !c.strewn
 			if !c.asks {
 				return nil
 			}
@@ -72,18 +75,19 @@ func (r *Repo) readConfigKeys(ctx context.Context) error {
 	r.setKeys(keys[:max(0, len(keys)-len(settings))])
 	if r.outside {
 		r.crlf = r.keys["core.autocrlf"] // its value is not known
-		r.noExec, r.noLinks, r.noCtime = r.isOff(ctx, "core.fileMode"), r.isOff(ctx, "core.symlinks"), r.isOff(ctx, "core.trustctime")
+		r.noExec, r.noLinks, r.noCtime = r.is(ctx, "core.fileMode", false), r.is(ctx, "core.symlinks", false), r.is(ctx, "core.trustctime", false)
+		r.sparse = r.is(ctx, "core.sparseCheckout", true) && !r.is(ctx, "sparse.expectFilesOutsideOfPatterns", true)
 	}
 	return nil
 }
 
-// isOff asks git whether a key that is on by default has been turned off.
-func (r *Repo) isOff(ctx context.Context, key string) bool {
+// is asks git whether a key is set to a value.
+func (r *Repo) is(ctx context.Context, key string, value bool) bool {
 	if !r.keys[strings.ToLower(key)] {
 		return false
 	}
 	b, err := r.output(ctx, cmdConfigGet, "", key)
-	return err == nil && strings.TrimSpace(string(b)) == "false"
+	return err == nil && strings.TrimSpace(string(b)) == strconv.FormatBool(value)
 }
 
 // isOn reads a boolean, or "input", as git does; a key without a value is true.
@@ -144,6 +148,10 @@ func (c *fileConfig) read(ctx context.Context, file string, own bool, depth int)
 			c.noCtime = !isOn(value, set)
 		case key == "core.checkstat":
 			c.minimal = strings.EqualFold(value, "minimal")
+		case key == "core.sparsecheckout":
+			c.sparse = isOn(value, set)
+		case key == "sparse.expectfilesoutsideofpatterns":
+			c.strewn = isOn(value, set)
 		case key == "core.symlinks":
 			c.noLinks = !isOn(value, set)
 		case own && key == "core.worktree":

@@ -32,6 +32,7 @@ type Repo struct {
 	noLinks bool                    // core.symlinks is off: links are kept as files
 	noCtime bool                    // core.trustctime is off: other programs change that time
 	minimal bool                    // core.checkStat says that size and whole seconds tell
+	sparse  bool                    // what is left out of the work tree counts where it is there all the same
 	shallow map[string]bool         // commits at which a shallow clone ends, once read
 	marks   map[string]sandbox.Mark // of every place that was looked at and that git will open by name
 }

@@ -32,8 +32,16 @@ func (r *Repo) FileChanges(ctx context.Context) ([]Change, error) {
 			return nil, context.Cause(ctx)
 		}
 		e := &index[i]
-		if e.Mode == ModeGitlink || e.flags&(flagAssumed|flagAbsent) != 0 {
+		if e.Mode == ModeGitlink || e.flags&flagAssumed != 0 {
 			continue
+		}
+		if e.flags&flagAbsent != 0 {
+			if !r.sparse {
+				continue
+			}
+			if _, err := r.door.Look(e.Path); err != nil {
+				continue
+			}
 		}
 		if e.Stage > 0 && i > 0 && index[i-1].Path == e.Path {
 			continue // an unmerged path is told once
