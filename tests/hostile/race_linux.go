@@ -33,6 +33,10 @@ func Swap(root string, s [2]string) error {
 	return unix.Renameat2(unix.AT_FDCWD, filepath.Join(root, s[0]), unix.AT_FDCWD, filepath.Join(root, s[1]), unix.RENAME_EXCHANGE)
 }
 
+// together are the names, by their place in Swaps, that give way at one time: each
+// by itself, and those that only together show all of what lies outside.
+var together = [][]int{{0}, {1, 3}, {1}, {2, 3}, {2}, {3}, {6, 3}, {4}, {6, 5}, {5}, {6}}
+
 // Race swaps names of the repository at root, which OutsideRepository has made,
 // until stop is called. Each state is held for a while, so that a git has time to
 // read. rounds tells how many swaps there were.
@@ -41,15 +45,17 @@ func Race(root string) (stop func(), rounds func() int64) {
 	var count atomic.Int64
 	var attacker sync.WaitGroup
 	attacker.Go(func() {
-		swap := func(i int) {
-			_ = Swap(root, Swaps[i])
-			count.Add(1)
+		swap := func(set []int) {
+			for _, i := range set {
+				_ = Swap(root, Swaps[i])
+				count.Add(1)
+			}
 		}
-		for i := 0; !over.Load(); i = (i + 1) % len(Swaps) {
+		for i := 0; !over.Load(); i = (i + 1) % len(together) {
 			<-time.After(time.Duration(rand.IntN(8000)) * time.Microsecond)
-			swap(i)
+			swap(together[i])
 			<-time.After(time.Duration(rand.IntN(4000)) * time.Microsecond)
-			swap(i)
+			swap(together[i])
 		}
 	})
 	return func() { over.Store(true); attacker.Wait() }, count.Load
