@@ -68,6 +68,7 @@ var Places = []Place{
 	{"alternates between quotes, with bytes that are no UTF-8", `git init -q "$OUT/r"; d=$(printf '.git/objects/d\377'); mkdir -p "$d/info"; printf '"d\377"\n' > .git/objects/info/alternates; echo "$OUT/r/.git/objects" > "$d/info/alternates"`, "git_outside_workspace", "alternates"},
 	{"alternates between quotes, inside", `mkdir '.git/objects/a b'; printf '"a\\040b"\n' > .git/objects/info/alternates`, "", ""},
 	{"commondir outside, behind more dots than anybody reads", `git init -q "$OUT/r"; { for i in $(seq 5000); do printf ./; done; echo "../../out/r/.git"; } > .git/commondir`, "git_outside_workspace", "common directory"},
+	{"refs outside, for versions of git that keep them where the configuration says", `git config core.repositoryFormatVersion 1; git config extensions.refStorage "files://$OUT/refs"`, "git_outside_workspace", "refs"},
 	{"branches nested without end, with a link at the bottom", `d=.git/refs/heads; for i in $(seq 80); do d=$d/a; done; mkdir -p $d; ln -s "$OUT" $d/x`, "git_failed", ""},
 	{"branches nested deep", `d=refs/heads; for i in $(seq 40); do d=$d/a; done; git update-ref $d/x HEAD`, "", ""},
 	{"a branch leads to another", `git symbolic-ref refs/heads/odd refs/heads/main; mkdir -p .git/refs/remotes/origin; echo 'ref: refs/remotes/origin/none' > .git/refs/remotes/origin/HEAD`, "", ""},

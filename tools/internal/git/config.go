@@ -156,6 +156,11 @@ func (c *fileConfig) read(ctx context.Context, file string, own bool, depth int)
 			c.noLinks = !isOn(value, set)
 		case own && key == "core.worktree":
 			c.tree = value
+		case key == "extensions.refstorage" && strings.Contains(value, ":"):
+			// Newer versions of git take a place there, behind the name of a format.
+			if err := r.external("refs"); err != nil {
+				return err
+			}
 		case strings.HasPrefix(key, "extensions.") || key == "core.repositoryformatversion" && value != "0":
 			c.asks = true
 		}
