@@ -134,6 +134,9 @@ func (r *Repo) discover(ctx context.Context) error {
 		return r.external("git directory")
 	}
 	r.common = common
+	if common != dir {
+		r.mark(".") // git makes an absolute name of it
+	}
 	r.mark(common)
 	r.mark(common + "/config")
 	if err := r.checkStore(ctx, common+"/objects", 0); err != nil {

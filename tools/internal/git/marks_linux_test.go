@@ -136,3 +136,29 @@ git branch other; touch inc; git config include.path ../inc`)
 		r.Close()
 	}
 }
+
+// TestMovedRoot: git makes absolute names of a common directory and of alternates,
+// so the root's own name counts there.
+func TestMovedRoot(t *testing.T) {
+	for name, setup := range map[string]string{
+		"common directory": `git worktree add -q -b other linked; mkdir r; mv .git r/git; echo 'gitdir: r/git/worktrees/linked' > .git`,
+		"alternates":       `mkdir -p alt; echo ../../alt > .git/objects/info/alternates`,
+	} {
+		f := newFixture(t)
+		f.sh(twoCommits + setup)
+		r := f.repo()
+		for {
+			moved, wait := r.Moved()
+			if !moved {
+				break
+			}
+			<-time.After(wait)
+			r.Close()
+			r = f.repo()
+		}
+		f.sh(`mv "$WS" "$WS.away"; mv "$WS.away" "$WS"`)
+		if moved, _ := r.Moved(); !moved {
+			t.Errorf("%s: not noticed", name)
+		}
+	}
+}
