@@ -188,8 +188,13 @@ func (e *Examination) workspace(ctx context.Context, a *App) {
 		} `json:"items"`
 	}
 	if a.structured(ctx, "list_directory", `{"depth":10,"details":true,"limit":2000}`, &l) == nil {
+		for i := range l.Items {
+			if l.Items[i].Type == "other" {
+				l.Items[i].State = "special"
+			}
+		}
 		for _, state := range []struct{ name, title string }{
-			{"denied", "withheld"}, {"outside", "links that leave the workspace, not followed"}, {"broken", "links to nothing"},
+			{"special", "pipes, sockets and devices, never opened"}, {"denied", "withheld"}, {"outside", "links that leave the workspace, not followed"}, {"broken", "links to nothing"},
 		} {
 			var names []string
 			n := 0

@@ -72,7 +72,7 @@ func (r *Repo) readConfigKeys(ctx context.Context) error {
 	}
 	keys := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
 	// The last are the settings that this package passed.
-	r.setKeys(keys[:max(0, len(keys)-len(settings))])
+	r.setKeys(keys[:max(0, len(keys)-len(settings)-len(r.drivers))])
 	if r.outside {
 		r.crlf = r.keys["core.autocrlf"] // its value is not known
 		r.noExec, r.noLinks, r.noCtime = r.is(ctx, "core.fileMode", false), r.is(ctx, "core.symlinks", false), r.is(ctx, "core.trustctime", false)

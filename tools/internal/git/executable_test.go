@@ -21,6 +21,12 @@ printf '#!/bin/sh\n' > .git/hooks/pre-commit; touch .git/hooks/update.sample`)
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
+	// With an extension git is asked what is set, and tells what it was passed, too.
+	f = newFixture(t)
+	f.sh(`git config core.repositoryFormatVersion 1; git config extensions.worktreeConfig true; git config filter.z.clean PROGRAM`)
+	if got := f.repo().Executable(); !slices.Equal(got, []string{"filter.z.clean"}) {
+		t.Errorf("with an extension: %q", got)
+	}
 	f = newFixture(t)
 	if got := f.repo().Executable(); len(got) > 0 {
 		t.Errorf("a new repository: %q", got)
