@@ -130,7 +130,7 @@ func oneLine(t secrets.Text) secrets.Text {
 		at = i + 1
 	}
 	joined := j.text()
-	end := runePrefix(joined.Raw, maxSignature)
+	end := answer.RunePrefix(joined.Raw, maxSignature)
 	cut := end < len(joined.Raw)
 	joined = joined.Slice(0, end)
 	if cut {

@@ -346,7 +346,7 @@ func matches(masked, filter string) bool {
 
 // cutText keeps the first n characters of a text and says how many it dropped.
 func cutText(t secrets.Text, n int) secrets.Text {
-	k := runePrefix(t.Raw, n)
+	k := answer.RunePrefix(t.Raw, n)
 	if k == len(t.Raw) {
 		return t
 	}

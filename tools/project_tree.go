@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mcp-devserver/sandbox"
+	"mcp-devserver/sandbox/answer"
 	"mcp-devserver/sandbox/secrets"
 )
 
@@ -54,7 +55,7 @@ func (t *projectTree) add(path string, level int, folder bool, marks string) {
 	// A secret may go across a slash, and the cut may go through one: it is found on
 	// the whole path.
 	n := &treeNode{label: escaped(secrets.ScanName(path).Slice(len(path)-len(base), len(path))), folder: folder}
-	if end := runePrefix(n.label.Raw, treeNameChars); end < len(n.label.Raw) {
+	if end := answer.RunePrefix(n.label.Raw, treeNameChars); end < len(n.label.Raw) {
 		n.label = n.label.Slice(0, end)
 		n.label.Raw += "…"
 		n.label = seen(n.label)

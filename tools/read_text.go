@@ -208,7 +208,7 @@ func (w *window) take() error {
 		if w.whole {
 			limit = budget
 		}
-		shown := w.at + runePrefix(w.region.Raw[w.at:end], limit)
+		shown := w.at + answer.RunePrefix(w.region.Raw[w.at:end], limit)
 		if shown > w.visible && prose > 0 {
 			return nil // the first line is shown even when the region ends in it
 		}
@@ -224,7 +224,7 @@ func (w *window) take() error {
 			}
 			for cost := answer.Cost(piece); cost+overhead > budget; cost = answer.Cost(piece) {
 				n := utf8.RuneCountInString(piece.Raw)
-				shown = w.at + runePrefix(piece.Raw, min(n-1, n*budget/(cost+overhead)))
+				shown = w.at + answer.RunePrefix(piece.Raw, min(n-1, n*budget/(cost+overhead)))
 				piece = w.region.Slice(w.at, shown)
 			}
 			cost = answer.Cost(piece)

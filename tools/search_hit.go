@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mcp-devserver/sandbox/answer"
 	"mcp-devserver/sandbox/secrets"
 )
 
@@ -66,10 +67,10 @@ func (h *lineHit) narrow(n int) {
 		_, size := utf8.DecodeLastRuneInString(raw[:from])
 		from -= size
 	}
-	end := h.at + runePrefix(raw[h.at:h.end], n)
+	end := h.at + answer.RunePrefix(raw[h.at:h.end], n)
 	to := end
 	if end == h.end {
-		to += runePrefix(raw[end:], n)
+		to += answer.RunePrefix(raw[end:], n)
 	}
 	if from == 0 && to == len(raw) {
 		return
@@ -88,7 +89,7 @@ func own(t secrets.Text) secrets.Text {
 
 // head returns the first n characters of a line and how many follow.
 func head(t secrets.Text, n int) (secrets.Text, int) {
-	i := runePrefix(t.Raw, n)
+	i := answer.RunePrefix(t.Raw, n)
 	if i == len(t.Raw) {
 		return t, 0
 	}

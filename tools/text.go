@@ -127,16 +127,3 @@ func word(n int, one, many answer.Word) answer.Word {
 	}
 	return many
 }
-
-func runePrefix(s string, n int) int {
-	if len(s) <= n {
-		return len(s)
-	}
-	for i := range s {
-		if n == 0 {
-			return i
-		}
-		n--
-	}
-	return len(s)
-}

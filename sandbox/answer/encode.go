@@ -97,7 +97,7 @@ func (e *encoder) run(ops []op) {
 			e.key(o.word)
 			s := e.clean(o.ref)
 			if o.n > 0 {
-				s = s[:runePrefix(s, int(o.n))]
+				s = s[:RunePrefix(s, int(o.n))]
 			}
 			e.quote(s)
 		case opLines:

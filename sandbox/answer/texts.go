@@ -99,7 +99,7 @@ func (t *Texts) Excerpt(r Ref, start, end, limit int) Ref {
 		// The rules have not met r yet, and must before it is cut.
 		e.text = secrets.ScanName(e.text.Raw)
 	}
-	end = start + runePrefix(e.text.Raw[start:end], limit)
+	end = start + RunePrefix(e.text.Raw[start:end], limit)
 	line := e.line
 	if line > 0 {
 		line += int32(strings.Count(e.text.Raw[:start], "\n"))
@@ -192,8 +192,8 @@ func (t *Texts) outside(r Ref) bool {
 	return !e.flagged && !e.changed && sandbox.SafeName(e.clean)
 }
 
-// runePrefix returns the length in bytes of the first n characters of s.
-func runePrefix(s string, n int) int {
+// RunePrefix returns the length in bytes of the first n characters of s.
+func RunePrefix(s string, n int) int {
 	if len(s) <= n {
 		return len(s)
 	}

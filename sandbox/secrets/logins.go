@@ -3,22 +3,14 @@ package secrets
 import (
 	"encoding/base64"
 	"strings"
+
+	"mcp-devserver/sandbox/internal/keywords"
 )
 
 // bearer is an authorization header: Bearer or Token and a credential.
 func bearer(f *finder, r Rule, at, end int) {
 	s := f.s
-	if at > 0 && isAlnum(s[at-1]) {
-		return
-	}
-	i := skipBlank(s, end)
-	if i == end {
-		return
-	}
-	j := i
-	for j < len(s) && j-i <= longest && bearerSet.Has(s[j]) {
-		j++
-	}
+	i, j := behindScheme(s, at, end, longest, &bearerSet)
 	if n := j - i; n < 10 || n > longest || j < len(s) && s[j] == '(' {
 		return
 	}
@@ -31,21 +23,27 @@ var bearerSet = set(`\w._~+/=-`)
 
 // basic is an authorization header: Basic and base64 of user:password.
 func basic(f *finder, r Rule, at, end int) {
-	s := f.s
+	if i, j := behindScheme(f.s, at, end, maxValue, &base64Set); isBasic(f.s[i:j]) {
+		f.add(i, j, r)
+	}
+}
+
+// behindScheme returns where the credential lies that follows the scheme s[at:end]
+// of an authorization header: up to one byte more than most, or nothing when that
+// is no word of its own.
+func behindScheme(s string, at, end, most int, of *keywords.Set) (from, to int) {
 	if at > 0 && isAlnum(s[at-1]) {
-		return
+		return end, end
 	}
 	i := skipBlank(s, end)
 	if i == end {
-		return
+		return end, end
 	}
 	j := i
-	for j < len(s) && j-i <= maxValue && base64Set.Has(s[j]) {
+	for j < len(s) && j-i <= most && of.Has(s[j]) {
 		j++
 	}
-	if isBasic(s[i:j]) {
-		f.add(i, j, r)
-	}
+	return i, j
 }
 
 // header is an Authorization header with a scheme of its own or none.
