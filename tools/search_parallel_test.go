@@ -49,13 +49,13 @@ func crewSearch(t *testing.T, ws *sandbox.Workspace, workers int) *search {
 }
 
 // crewRun runs a crew over a workspace; each is called before a file is handed over.
-func crewRun(ctx context.Context, t *testing.T, ws *sandbox.Workspace, s *search, each func(n int)) (err error, v any) {
+func crewRun(ctx context.Context, t *testing.T, ws *sandbox.Workspace, s *search, each func(n int)) (v any, err error) {
 	t.Helper()
 	defer func() { v = recover() }()
 	crew, done := s.newCrew(ctx)
 	defer done()
 	n := 0
-	return crew.run(func() {
+	return nil, crew.run(func() {
 		walk.Walk(ctx, ws, ".", walk.Options{}, func(it *walk.Item) (walk.Action, error) {
 			if it.Kind == sandbox.KindDirectory {
 				return walk.Continue, nil
@@ -67,7 +67,7 @@ func crewRun(ctx context.Context, t *testing.T, ws *sandbox.Workspace, s *search
 			}
 			return walk.Continue, nil
 		})
-	}), nil
+	})
 }
 
 // openFolders counts the descriptors of this process that are folders below root.
@@ -110,7 +110,7 @@ func TestCrewEnds(t *testing.T) {
 				s := crewSearch(t, ws, workers)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				err, v := crewRun(ctx, t, ws, s, c.set(s, cancel))
+				v, err := crewRun(ctx, t, ws, s, c.set(s, cancel))
 				got := fmt.Sprintf("matches %d", s.matches)
 				switch {
 				case v != nil:
