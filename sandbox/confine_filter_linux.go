@@ -40,6 +40,11 @@ var terminalQueries = []uint32{unix.TCGETS, unix.TCGETS2, unix.TIOCGWINSZ}
 // from opening it for writing, and a note on a folder tells what they do there.
 var refusedControls = []uint32{unix.F_SETLEASE, unix.F_NOTIFY}
 
+// socketLevels are where options of an accepted connection may be set. Those of the
+// address family can send what is written there by way of another address (source
+// routes), and as root change the machine's rules for packets.
+var socketLevels = []uint32{unix.SOL_SOCKET, unix.IPPROTO_TCP}
+
 // refusal is what a call gets instead of being made.
 type refusal uint32
 
@@ -80,15 +85,16 @@ func (p *program) block(n uint32, part program) {
 
 // processor is what the filter has to know of a processor.
 type processor struct {
-	arch                        uint32
-	foreign                     uint32 // where another interface's numbers begin; 0: nowhere
-	clone, clone3, ioctl, fcntl uint32
-	refused                     []group
+	arch                 uint32
+	foreign              uint32 // where another interface's numbers begin; 0: nowhere
+	clone, clone3, ioctl uint32
+	fcntl, setsockopt    uint32
+	refused              []group
 }
 
 // filter builds the program for this processor.
 func filter() program {
-	return processor{nativeArch, foreignNumbers, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_IOCTL, unix.SYS_FCNTL, slices.Concat(refused, refusedHere)}.filter()
+	return processor{nativeArch, foreignNumbers, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_IOCTL, unix.SYS_FCNTL, unix.SYS_SETSOCKOPT, slices.Concat(refused, refusedHere)}.filter()
 }
 
 func (t processor) filter() program {
@@ -126,6 +132,14 @@ func (t processor) filter() program {
 	}
 	fcntl.ret(allow)
 	p.block(t.fcntl, fcntl)
+
+	var setsockopt program
+	setsockopt.load(dataArgs + 8)
+	for _, level := range socketLevels {
+		setsockopt.when(jumpIfEqual, level, allow)
+	}
+	setsockopt.ret(notPermitted)
+	p.block(t.setsockopt, setsockopt)
 
 	for _, g := range t.refused {
 		for _, n := range g.calls {

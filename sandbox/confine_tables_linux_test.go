@@ -88,7 +88,7 @@ func TestTables(t *testing.T) {
 		for _, n := range names {
 			g.calls = append(g.calls, p.numbers[n])
 		}
-		f := processor{p.arch, p.foreign, p.numbers["SYS_CLONE"], p.numbers["SYS_CLONE3"], p.numbers["SYS_IOCTL"], p.numbers["SYS_FCNTL"], []group{g}}.filter()
+		f := processor{p.arch, p.foreign, p.numbers["SYS_CLONE"], p.numbers["SYS_CLONE3"], p.numbers["SYS_IOCTL"], p.numbers["SYS_FCNTL"], p.numbers["SYS_SETSOCKOPT"], []group{g}}.filter()
 		for _, n := range names {
 			if got := f.answer(t, p.arch, p.numbers[n]); got != notPermitted {
 				t.Errorf("%s: %s: %#x", p.name, n, got)
@@ -118,6 +118,9 @@ func TestTables(t *testing.T) {
 		}
 		if got := f.answer(t, p.arch, p.numbers["SYS_FCNTL"], 0, unix.F_SETLEASE); got != notPermitted {
 			t.Errorf("%s: fcntl: %#x", p.name, got)
+		}
+		if got := f.answer(t, p.arch, p.numbers["SYS_SETSOCKOPT"], 0, unix.IPPROTO_IP); got != notPermitted {
+			t.Errorf("%s: setsockopt: %#x", p.name, got)
 		}
 	}
 }

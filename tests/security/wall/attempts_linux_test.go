@@ -114,6 +114,14 @@ var attempts = []attempt{
 		_, _, errno := unix.Syscall(unix.SYS_CONNECT, uintptr(s.conn), uintptr(unsafe.Pointer(&unspec)), 16)
 		return errnoError(errno)
 	}},
+	{name: "route an accepted connection by way of another address", calls: refused, root: true, do: func(s *stage) error {
+		route := string([]byte{131, 7, 4, 192, 0, 2, 1, 1}) // loose source route, end
+		err := unix.SetsockoptString(s.conn, unix.IPPROTO_IP, unix.IP_OPTIONS, route)
+		if err == nil {
+			err = unix.SetsockoptString(s.conn, unix.IPPROTO_IP, unix.IP_OPTIONS, "")
+		}
+		return err
+	}},
 	{name: "make a ring of system calls", calls: refused, missing: true, do: func(s *stage) error {
 		var params [120]byte
 		fd, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params)), 0)
