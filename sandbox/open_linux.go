@@ -126,6 +126,13 @@ const nowhere = "/proc/self/fdinfo"
 // the first of a child's extra files; at names the root there. The caller closes
 // held. Where the system has no such folder, held is nil and dir is the root.
 func (w *Workspace) ChildFolder() (dir string, held *os.File, at string, err error) {
+	return w.childFolder(nowhere)
+}
+
+func (w *Workspace) childFolder(nowhere string) (dir string, held *os.File, at string, err error) {
+	if unix.Access(nowhere, unix.X_OK) != nil {
+		return w.ProcDir(), nil, ".", nil
+	}
 	var fd int
 	err = w.root.fd.use(func(root int) (err error) {
 		fd, err = unix.FcntlInt(uintptr(root), unix.F_DUPFD_CLOEXEC, 0)

@@ -446,3 +446,24 @@ func TestFaults(t *testing.T) {
 		t.Error("raced")
 	}
 }
+
+// A child in the folder for children finds nothing there but numbers, and reaches
+// the root, wherever that has gone. Where there is no such folder it gets the root.
+func TestChildFolder(t *testing.T) {
+	ws, out := plant(t, "here = x")
+	w := open(t, ws, false)
+	must(t, os.Rename(ws, ws+"-moved"))
+	must(t, os.Symlink(out, ws))
+	dir, held, at, err := w.ChildFolder()
+	must(t, err)
+	defer held.Close()
+	cmd := exec.Command("sh", "-c", `ls | tr -d '0-9\n'; ls "$1"`, "sh", at)
+	cmd.Dir, cmd.ExtraFiles = dir, []*os.File{held}
+	if b, err := cmd.CombinedOutput(); err != nil || string(b) != "here\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+	dir, held, at, err = w.childFolder("/proc/none")
+	if dir != w.ProcDir() || held != nil || at != "." || err != nil {
+		t.Errorf("without one: %q, %v, %q, %v", dir, held, at, err)
+	}
+}
