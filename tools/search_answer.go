@@ -33,7 +33,10 @@ func (s *search) answer() *searchOut {
 		o.Stopped = "limit"
 		o.Next = s.next(s.end, s.in.Limit)
 	case s.timeUp:
-		o.Stopped = "time"
+		if o.Stopped = "time"; s.goesOn {
+			o.Next = s.next(s.goOn, s.in.Limit)
+			o.Next.Why = "goes on where time ran out"
+		}
 	case !o.Complete && s.skipped.timeout > 0:
 		o.Stopped = "time"
 	case !o.Complete:

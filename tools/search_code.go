@@ -99,6 +99,7 @@ type search struct {
 	in       *searchIn
 	re       *redos.Regex
 	plain    bool // the engine is not used
+	alone    bool // path names a file
 	glob     *walk.Glob
 	exclude  *walk.Glob
 	start    string // folder that globs are relative to
@@ -123,6 +124,8 @@ type search struct {
 	met        walk.Stats // stats when the file taken over last was met
 	timeUp     bool
 	lateAt     string   // the file in which time ran out
+	goOn       place    // where a search goes on whose time ran out
+	goesOn     bool     // it came further than where it began
 	last       string   // the last file that was dealt with
 	slow       []string // the first files on which the pattern took too long
 	unsure     int      // of those, the ones before the page that may hold matches
@@ -158,6 +161,23 @@ type fileHits struct {
 // file, because the next search may get through what this one gave up, or give
 // up another, and units would be counted otherwise then.
 type place struct{ files, units int }
+
+// late notes where a search goes on whose time ran out in a file, with before
+// units found until there: in that file or, when it gave nothing to a search that
+// began with it, behind it, because the next search would not get further either.
+// That is not known when the page may begin further on in that file.
+func (s *search) late(j *job, before int, added bool) {
+	next := max(s.first, s.found) // number of the next unit that is wanted
+	switch {
+	case s.in.OutputMode != modeContent && added:
+		s.goOn, s.goesOn = place{j.nth + 1, next - s.found}, !s.alone
+	case j.nth == s.in.SkipFiles && s.found <= max(s.first, before):
+		begun := j.out.err == nil
+		s.goOn, s.goesOn = place{j.nth + 1, 0}, begun && !s.alone && next == s.found
+	default:
+		s.goOn, s.goesOn = place{j.nth, next - before}, true
+	}
+}
 
 // place returns the place of a unit: its number, and its number in the nth file
 // from 0.
@@ -262,7 +282,7 @@ func (s *search) run(ctx context.Context) error {
 		return err
 	}
 	if info.Kind == sandbox.KindFile {
-		s.start = path.Dir(info.Path)
+		s.start, s.alone = path.Dir(info.Path), true
 		if !s.wanted(info.Path) {
 			return nil
 		}

@@ -149,3 +149,72 @@ func TestSearchSkipFiles(t *testing.T) {
 		t.Errorf("%s", r.Text)
 	}
 }
+
+// A search whose time runs out goes on where it came to: its pages together are what one search without a deadline gives,
+// but for what lies behind the place of a file that a whole search was spent on.
+func TestSearchGoesOnAfterTheDeadline(t *testing.T) {
+	f := slowTree(t, false)
+	all := map[string][]string{}
+	began := time.Now()
+	for _, mode := range []string{"content", "files_with_matches", "count"} {
+		all[mode] = units(f.Call("search_code", fmt.Sprintf(`{"pattern":"%s","limit":1000,"output_mode":%q}`, slowPattern, mode)))
+	}
+	share := time.Since(began) / 12
+	f.Env.Limits.SearchWorkers = 2
+	pages, ended := 0, 0
+	for try := 0; ended == 0 && try < 5; try, share = try+1, share/2 {
+		for mode, want := range all {
+			p, e := pagesByDeadline(t, f, mode, want, share)
+			pages, ended = pages+p, ended+e
+		}
+	}
+	t.Logf("%d pages, %d of them ended by the deadline", pages, ended)
+	if ended == 0 {
+		t.Error("the deadline never ended a search: the test proves nothing")
+	}
+}
+
+func pagesByDeadline(t *testing.T, f *tooltest.Fixture, mode string, want []string, limit time.Duration) (pages, ended int) {
+	call := fmt.Sprintf(`{"pattern":"%s","limit":20,"output_mode":%q}`, slowPattern, mode)
+	at, late := 0, ""
+	pass := func(to int) {
+		for _, lost := range want[at:to] {
+			if path, _, _ := strings.Cut(lost, ":"); !strings.Contains(late, "ran out in "+path) {
+				t.Fatalf("%s: %s is lost", mode, lost)
+			}
+		}
+	}
+	for n := 0; call != ""; n++ {
+		f.Env.Limits.SearchDeadline = limit
+		a := f.Call("search_code", call)
+		if a.IsError || n > 200 {
+			t.Fatalf("%s: %s", mode, a.Text)
+		}
+		if a.Structured["stopped"] == "time" {
+			ended++
+			late += a.Outside
+		}
+		for _, u := range units(a) {
+			i := slices.Index(want, u)
+			if i < at {
+				t.Fatalf("%s: %s comes again\n%s", mode, u, a.Text)
+			}
+			pass(i)
+			at = i + 1
+		}
+		next, ok := a.Structured["next"].(map[string]any)
+		switch {
+		case ok:
+			call = args(next["arguments"].(map[string]any))
+			pages++
+		case a.Structured["complete"] == true:
+			call = ""
+		case limit > time.Minute:
+			t.Fatalf("%s: no next: %s", mode, a.Text)
+		default: // it did not come to the first file, or to where the page begins in it
+			limit *= 2
+		}
+	}
+	pass(len(want))
+	return pages, ended
+}

@@ -401,16 +401,19 @@ func (s *search) take(ctx context.Context, j *job) error {
 	case fateLate:
 		s.lateAt = j.path
 		// What was found in a file that is known to be text stands.
-		if o.size <= wholeFile && o.count > 0 {
+		before, stands := s.found, o.size <= wholeFile && o.count > 0
+		if stands {
 			s.searched++
 			s.add(j)
 		}
+		s.late(j, before, stands)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		return context.DeadlineExceeded
 	}
 	s.last, s.met = j.path, j.met
+	s.goOn, s.goesOn = place{j.nth + 1, max(s.first-s.found, 0)}, true
 	s.known.found.Store(int64(s.found))
 	s.known.keep.Store(int32(s.keep))
 	s.known.symbols.Store(int32(s.symbols))
