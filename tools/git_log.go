@@ -236,7 +236,7 @@ func (l *logRun) commits(ctx context.Context) error {
 		return err
 	}
 	if walked.Denied {
-		l.out.Notice(answer.W("the file had a name before that is withheld by policy; its history ends there"))
+		l.out.Notice(deniedName)
 	}
 	if len(list) == 0 {
 		return l.none(ctx, h, filtered)
@@ -362,6 +362,9 @@ func (l *logRun) next(offset int) *answer.Next {
 	n.Args = append(n.Args, answer.ArgInt("limit", int64(l.in.Limit)))
 	return n
 }
+
+// deniedName says why a file's history is shorter than git's.
+var deniedName = answer.W("the file had a name before that is withheld by policy; its history ends there")
 
 func (l *logRun) notices() {
 	o := l.out

@@ -41,9 +41,12 @@ func (l *logRun) lines(ctx context.Context) error {
 	}
 	wanted := min(in.EndLine, total)
 	last := min(wanted, in.StartLine+maxBlame-1)
-	blamed, err := l.repo.Blame(ctx, l.tip, l.rel, in.StartLine, last)
+	blamed, denied, err := l.repo.Blame(ctx, l.tip, l.rel, in.StartLine, last)
 	if err != nil {
 		return err
+	}
+	if denied {
+		l.out.Notice(deniedName)
 	}
 	var ids []string
 	seen := map[string]commitText{}

@@ -203,7 +203,8 @@ func FuzzRaw(f *testing.F) {
 func FuzzBlame(f *testing.F) {
 	f.Add(zeros + " 1 1 2\nauthor x\n\tline\n" + zeros + " 2 2\n\tline\n")
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, b := range parseBlame(s) {
+		list, _ := parseBlame(s)
+		for _, b := range list {
 			if b.Start < 1 || b.End < b.Start || !isID(b.Commit) {
 				t.Errorf("%+v", b)
 			}

@@ -171,33 +171,48 @@ type Blamed struct {
 	Commit     string
 }
 
-// Blame attributes lines first to last of path at a commit. Only ids and line
-// numbers of git's answer are used.
-func (r *Repo) Blame(ctx context.Context, commit, path string, first, last int) ([]Blamed, error) {
+// Blame attributes lines first to last of path at a commit. Only ids, line numbers
+// and former names of git's answer are used. Renames are followed, but not beyond a
+// name that policy withholds: denied is set when there is one, and no rename at all
+// is followed then.
+func (r *Repo) Blame(ctx context.Context, commit, path string, first, last int) (list []Blamed, denied bool, err error) {
 	if !isID(commit) {
-		return nil, r.missing(errMissing)
+		return nil, false, r.missing(errMissing)
 	}
-	b, err := r.output(ctx, cmdBlame, "", "-L", strconv.Itoa(first)+","+strconv.Itoa(last), commit, "--", path)
+	lines := []string{"-L", strconv.Itoa(first) + "," + strconv.Itoa(last), commit, "--", path}
+	b, err := r.output(ctx, cmdBlame, "", lines...)
 	if err != nil {
-		return nil, r.failed(err)
+		return nil, false, r.failed(err)
 	}
-	return parseBlame(string(b)), nil
+	list, names := parseBlame(string(b))
+	for _, name := range names {
+		if _, denied = r.git.ws.Denied(name); denied {
+			break
+		}
+	}
+	if denied {
+		if b, err = r.output(ctx, cmdBlame, "", append([]string{"--no-follow"}, lines...)...); err != nil {
+			return nil, false, r.failed(err)
+		}
+		list, _ = parseBlame(string(b))
+	}
+	return list, denied, nil
 }
 
 // parseBlame reads "<id> <old line> <line>[ <count>]" headers; everything up to
-// and including the line that begins with a tab belongs to the header before.
-func parseBlame(s string) []Blamed {
-	var out []Blamed
+// and including the line that begins with a tab belongs to the header before, and
+// the name that the file had then is among it.
+func parseBlame(s string) (out []Blamed, names []string) {
 	for s != "" {
 		line, rest, _ := strings.Cut(s, "\n")
 		s = rest
 		f := strings.Split(line, " ")
 		if len(f) < 3 || !isID(f[0]) {
-			return out
+			return out, names
 		}
 		n, err := strconv.Atoi(f[2])
 		if err != nil || n < 1 {
-			return out
+			return out, names
 		}
 		if k := len(out) - 1; k >= 0 && out[k].Commit == f[0] && out[k].End == n-1 {
 			out[k].End = n
@@ -210,7 +225,13 @@ func parseBlame(s string) []Blamed {
 			if strings.HasPrefix(line, "\t") {
 				break
 			}
+			if name, ok := strings.CutPrefix(line, "filename "); ok {
+				if strings.HasPrefix(name, `"`) {
+					name, _ = unquote(name)
+				}
+				names = append(names, name)
+			}
 		}
 	}
-	return out
+	return out, names
 }

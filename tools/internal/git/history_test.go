@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -115,7 +116,7 @@ func TestWalkRefusesWhatIsNoID(t *testing.T) {
 			t.Errorf("%+v: %v", h, err)
 		}
 	}
-	if _, err := r.Blame(ctx, "HEAD", "a.txt", 1, 1); code(err) != "git_failed" {
+	if _, _, err := r.Blame(ctx, "HEAD", "a.txt", 1, 1); code(err) != "git_failed" {
 		t.Error(err)
 	}
 	if _, err := r.TreeChanges(ctx, "main", "HEAD"); code(err) != "git_failed" {
@@ -190,7 +191,7 @@ func TestBlameAgainstGit(t *testing.T) {
 	f := newFixture(t)
 	f.sh(history)
 	r := f.repo()
-	list, err := r.Blame(context.Background(), f.head(), "final.txt", 1, 43)
+	list, _, err := r.Blame(context.Background(), f.head(), "final.txt", 1, 43)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,6 +207,25 @@ func TestBlameAgainstGit(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v\nwant %v", got, want)
+	}
+}
+
+// Who wrote lines is not told beyond a rename from a name that is withheld.
+func TestBlameOfAWithheldName(t *testing.T) {
+	for _, name := range []string{"id_rsa", `id_rsa "\é`, "keys/x.pem", ".ssh/notes"} {
+		f := newFixture(t)
+		if dir := filepath.Dir(name); dir != "." {
+			f.sh("mkdir " + dir)
+		}
+		f.write(name, "1\n2\n3\n4\n")
+		f.sh(`git add -f .; git commit -qm first; git mv -- '` + name + `' plain.txt; echo 5 >> plain.txt; git commit -qam second`)
+		if got := f.sh("git blame -s -l --root HEAD -- plain.txt"); !strings.HasPrefix(got, strings.TrimSpace(f.sh("git rev-parse HEAD~1"))) {
+			t.Fatalf("plain git does not follow the rename: %s", got)
+		}
+		list, denied, err := f.repo().Blame(context.Background(), f.head(), "plain.txt", 1, 5)
+		if want := []Blamed{{1, 5, f.head()}}; err != nil || !denied || !slices.Equal(list, want) {
+			t.Errorf("%s: %v, %v, %v", name, list, denied, err)
+		}
 	}
 }
 
@@ -232,7 +252,7 @@ func TestHistoryIsNotRewritten(t *testing.T) {
 			t.Errorf("%+v %v", c, err)
 		}
 	}
-	b, err := r.Blame(context.Background(), f.head(), "a.txt", 1, 2)
+	b, _, err := r.Blame(context.Background(), f.head(), "a.txt", 1, 2)
 	if err != nil || len(b) != 2 {
 		t.Errorf("%v %v", b, err)
 	}

@@ -88,7 +88,7 @@ func everything(t *testing.T, g *Git) string {
 	for _, e := range index {
 		_, err := r.Walk(ctx, History{Tips: []string{h.Commit}, Path: e.Path, Follow: true}, func(string, string) (bool, error) { return true, nil })
 		note("follow "+e.Path, err)
-		b, err := r.Blame(ctx, h.Commit, e.Path, 1, 1)
+		b, _, err := r.Blame(ctx, h.Commit, e.Path, 1, 1)
 		note("blame "+e.Path, err)
 		for _, l := range b {
 			all.WriteString(l.Commit + "\n")

@@ -57,7 +57,7 @@ func TestGitMeetsNoFileOfTheWorkTree(t *testing.T) {
 					t.Errorf("%s: %v, %v", what, list, err)
 				}
 			}
-			if b, err := r.Blame(ctx, head, "d/g.txt", 1, 2); err != nil || len(b) == 0 {
+			if b, _, err := r.Blame(ctx, head, "d/g.txt", 1, 2); err != nil || len(b) == 0 {
 				t.Errorf("lines: %v, %v", b, err)
 			}
 		})
