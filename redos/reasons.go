@@ -19,6 +19,7 @@ const (
 	reasonQuantifier  = "there is nothing here to repeat"
 	reasonDouble      = "a repeat cannot itself be repeated"
 	reasonCount       = "the repeat count is not valid"
+	reasonMany        = "it repeats a part too often"
 	reasonRange       = "the range in this character class is not valid"
 	reasonReversed    = "the range in this character class runs backwards"
 	reasonGroup       = "this kind of group is not known"

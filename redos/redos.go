@@ -20,7 +20,8 @@
 //   - Polynomial patterns pass the guard and meet a bound: a match ends with ErrTimeout after MatchTimeout or at the
 //     deadline, whichever comes first, plus about two periods of the engine's clock (10 ms each) on a machine that is
 //     not overloaded. A timeout that the coarse clock reports early is tried again, at most three times.
-//   - Memory is bounded: lines over [MaxLine] (texts over [MaxText] with Multiline) are refused before they are decoded,
+//   - Memory is bounded: a pattern whose counts the engine would write out is refused before it is parsed (counts.go),
+//     lines over [MaxLine] (texts over [MaxText] with Multiline) are refused before they are decoded,
 //     and the engine's backtracking stack keeps its limit ([ErrStack]).
 //   - Errors are values and words of this package. The engine's own texts quote the pattern or the searched text and
 //     never leave it.
@@ -139,6 +140,9 @@ func Compile(pattern string, o Options) (*Regex, error) {
 	}
 	if !utf8.ValidString(pattern) {
 		return nil, &SyntaxError{Position: invalidAt(pattern), Reason: reasonEncoding}
+	}
+	if at := tooMany(pattern); at > 0 {
+		return nil, &SyntaxError{Position: at, Reason: reasonMany}
 	}
 	opts := engineOptions(o)
 	text, folded := engineText(pattern, opts)

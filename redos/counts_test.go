@@ -1,0 +1,55 @@
+package redos
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// A count that the engine's parser would spell out is refused before that; the memory that it takes is what shows.
+func TestCounts(t *testing.T) {
+	for _, c := range []struct {
+		pattern string
+		ignore  bool
+		at      int // 0: accepted
+	}{
+		{`a{2147483646}b`, true, 2},
+		{`[Aa]{2000000000}b`, false, 5},
+		{`ba{2000000000,}?`, true, 3},
+		{`é[Aa]{99999999999999999999}b`, false, 6},
+		{`a(?#x){2000000000}b`, true, 7},
+		{"(?ix)a # [\n {2000000000} b", false, 13},
+		{`\c\x{2000000000}b`, true, 5},
+		{`\\x{2000000000}b`, true, 4},
+		{`(?:(?:a{300,600}){300,600}){30000}b`, true, 28},
+		{`(?:(?:a{300,600}(?#()){300,600}(?#[)){30000}b`, true, 38},
+		{"(?x)(?:(?:a{300,600}#)\n){300,600}#[\n){30000}b", true, 38},
+		{`a{65535}b`, true, 0},
+		{`a{65536}b`, true, 2},
+		{`a{0,99999}b`, true, 0},
+		{`\x{109999}`, false, 0},
+		{`\{100000\}`, false, 0},
+		{`(?:\d{1,1000}[,;]){1,1000}x`, false, 0},
+		{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, true, 0},
+		{strings.Repeat(`[a-z]{20}-`, 20), true, 0},
+		{strings.Repeat(`a{65535}`, 100) + "b", true, 0},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Compile(c.pattern, Options{IgnoreCase: c.ignore, NoGuard: true})
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > 400<<20 {
+			t.Errorf("%.60q took %d MiB", c.pattern, n>>20)
+		}
+		var s *SyntaxError
+		switch {
+		case c.at == 0:
+			if err != nil {
+				t.Errorf("%.60q: %v", c.pattern, err)
+			}
+		case !errors.As(err, &s) || s.Position != c.at || s.Reason != reasonMany:
+			t.Errorf("%.60q: got %+v, want character %d", c.pattern, err, c.at)
+		}
+	}
+}
