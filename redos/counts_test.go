@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/dlclark/regexp2/v2/syntax"
 )
 
 // A count that the engine's parser would spell out is refused before that; the memory that it takes is what shows.
@@ -52,4 +54,33 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%.60q: got %+v, want character %d", c.pattern, err, c.at)
 		}
 	}
+}
+
+// Parts that match nothing cost nothing however often they are repeated: the literals of such a repeat are empty.
+func TestCountsOfNothing(t *testing.T) {
+	for _, p := range []string{
+		strings.Repeat(`\b{65535}`, 100),
+		`(?:(?:${1000,}?){65000}?){2}x`,
+		`(?:(?:(?=a)\b){1000}){1000}b`,
+	} {
+		if n := testing.AllocsPerRun(1, func() {
+			if _, err := Compile(p, Options{NoGuard: true}); err != nil {
+				t.Errorf("%.40s: %v", p, err)
+			}
+		}); n > 50_000 {
+			t.Errorf("%.40s: %v allocations", p, n)
+		}
+	}
+	if got := needsOf(mustParse(t, `(?:\b){1000}`)); len(got.exact) != 1 || len(got.exact[0].text) != 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func mustParse(t *testing.T, pattern string) *syntax.RegexNode {
+	t.Helper()
+	tree, err := parse(pattern, engineOptions(Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree.Root
 }

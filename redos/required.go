@@ -148,7 +148,8 @@ func loopNeeds(in needs, m, n int) needs {
 		return out
 	}
 	all, ok := emptyLiteral, true
-	for k := 0; k < m && ok; k++ {
+	// Each time makes a literal longer or more of them, until there are too many, except where there is only the empty one.
+	for k := 0; k < m && ok && !(len(in.exact) == 1 && len(in.exact[0].text) == 0); k++ {
 		all, ok = cross(all, in.exact)
 	}
 	if ok {
