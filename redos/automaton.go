@@ -64,6 +64,7 @@ type builder struct {
 	nextID int
 	depth  int          // of references within references
 	edges  int          // made so far
+	built  int          // nodes, each time that a repeat or a reference builds one
 	split  bool         // a repeat splits a text in many ways for a reason that the automaton does not show
 	bound  map[int]rune // groups of one character, while each of its values is judged in turn
 	full   bool         // the budget is spent
@@ -119,6 +120,9 @@ func (b *builder) either(x, y frag) frag {
 
 // build adds a node. tail says that nothing after it can fail, so that the engine never comes back to it.
 func (b *builder) build(n *syntax.RegexNode, tail bool) frag {
+	if b.built++; b.built > maxBuilt {
+		b.full = true // a part without a position counts as well: repeats within repeats multiply it
+	}
 	if b.full {
 		return b.nothing()
 	}

@@ -13,8 +13,9 @@ const (
 	maxCount = 65535
 	// maxDigits is above every character code of decimal digits alone, as in \x{109999}.
 	maxDigits = 110_000
-	// maxProduct bounds counts within counts; the engine multiplies them in 32 bits.
-	maxProduct = 1 << 30
+	// maxProduct bounds counts within counts, of which no line holds more. The engine multiplies them in 32 bits, and its
+	// search for prefixes goes through up to eight of each count, again for each of the count around it.
+	maxProduct = MaxLine
 )
 
 // tooMany returns the 1-based character of a count that is too large, or 0. What looks like one within a class or a

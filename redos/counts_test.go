@@ -26,6 +26,7 @@ func TestCounts(t *testing.T) {
 		{`\\x{2000000000}b`, true, 4},
 		{`(?:(?:a{300,600}){300,600}){30000}b`, true, 28},
 		{`(?:(?:a{300,600}(?#()){300,600}(?#[)){30000}b`, true, 38},
+		{strings.Repeat(`(?:`, 9) + `\b{8}` + strings.Repeat(`$){8}`, 9) + `x`, false, 30}, // the engine looks at each of 8¹⁰
 		{"(?x)(?:(?:a{300,600}#)\n){300,600}#[\n){30000}b", true, 38},
 		{`a{65535}b`, true, 0},
 		{`a{65536}b`, true, 2},
@@ -60,7 +61,7 @@ func TestCounts(t *testing.T) {
 func TestCountsOfNothing(t *testing.T) {
 	for _, p := range []string{
 		strings.Repeat(`\b{65535}`, 100),
-		`(?:(?:${1000,}?){65000}?){2}x`,
+		`(?:(?:${10,}?){50000}?){2}x`,
 		`(?:(?:(?=a)\b){1000}){1000}b`,
 	} {
 		if n := testing.AllocsPerRun(1, func() {
@@ -83,4 +84,26 @@ func mustParse(t *testing.T, pattern string) *syntax.RegexNode {
 		t.Fatal(err)
 	}
 	return tree.Root
+}
+
+// Repeats within repeats of what holds no character are built a bounded number of times, by the guard and by the program.
+func TestNestedRepeatsOfNothing(t *testing.T) {
+	for _, c := range []struct {
+		pattern string
+		refused bool
+	}{
+		{`((?:(?:\1{20,}^){20,})?^)x`, true},
+		{`((?s-i:\1{1000,}?){20,}){9}+(?>(?:^{3})(?<=k+)?)^?`, true},
+		{strings.Repeat(`(?:`, 5) + `\b{8}` + strings.Repeat(`$){8}`, 5) + `x`, false},
+	} {
+		if n := testing.AllocsPerRun(1, func() {
+			_, err := Compile(c.pattern, Options{Multiline: true})
+			var u *UnsafeError
+			if errors.As(err, &u) != c.refused || !c.refused && err != nil {
+				t.Errorf("%s: %v", c.pattern, err)
+			}
+		}); n > 20_000 {
+			t.Errorf("%s: %v allocations", c.pattern, n)
+		}
+	}
 }

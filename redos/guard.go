@@ -35,6 +35,7 @@ const (
 const (
 	maxPositions = 1200
 	maxEdges     = 40_000
+	maxBuilt     = 20_000
 	maxSteps     = 1_000_000 // of the searches in the square for one precision, about 10 ms
 )
 

@@ -83,6 +83,7 @@ type assembler struct {
 	classes map[string]class
 	asked   int // characters that a class was asked about
 	depth   int
+	built   int // nodes, each time that a repeat or a reference builds one
 	refs    int // references within references
 }
 
@@ -240,6 +241,10 @@ func (a *assembler) anything(next uint16) (uint16, error) {
 
 // node puts a part of the tree before next.
 func (a *assembler) node(n *syntax.RegexNode, next uint16, at place) (uint16, error) {
+	// What emits nothing counts as well: repeats within repeats multiply it.
+	if a.built++; a.built > 10*a.nodes {
+		return 0, errLarge
+	}
 	if a.depth++; a.depth > 200 || a.full() {
 		return 0, errLarge
 	}
