@@ -11,6 +11,8 @@ import (
 const (
 	// maxCount is how often a part can be asked for at least, as in Perl and PCRE.
 	maxCount = 65535
+	// maxCounts bounds all counts of a pattern together: each may be spelled out.
+	maxCounts = 4 * maxCount
 	// maxDigits is above every character code of decimal digits alone, as in \x{109999}.
 	maxDigits = 110_000
 	// maxProduct bounds counts within counts, of which no line holds more. The engine multiplies them in 32 bits, and its
@@ -21,7 +23,7 @@ const (
 // tooMany returns the 1-based character of a count that is too large, or 0. What looks like one within a class or a
 // comment counts too: nothing may hide one from this function that the engine sees.
 func tooMany(pattern string) int {
-	product, largest, at := 1.0, 0, 0
+	product, largest, at, sum := 1.0, 0, 0, 0
 	for i := range len(pattern) {
 		if pattern[i] != '{' {
 			continue
@@ -34,7 +36,10 @@ func tooMany(pattern string) int {
 			continue
 		}
 		character := i > 1 && pattern[i-2] == '\\' && (pattern[i-1] == 'x' || pattern[i-1] == 'u') && n < maxDigits
-		if n > maxCount && !character {
+		if !character {
+			sum += n
+		}
+		if n > maxCount && !character || sum > maxCounts {
 			return utf8.RuneCountInString(pattern[:i]) + 1
 		}
 		product *= float64(max(n, 1))

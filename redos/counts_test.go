@@ -36,13 +36,14 @@ func TestCounts(t *testing.T) {
 		{`(?:\d{1,1000}[,;]){1,1000}x`, false, 0},
 		{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, true, 0},
 		{strings.Repeat(`[a-z]{20}-`, 20), true, 0},
-		{strings.Repeat(`a{65535}`, 100) + "b", true, 0},
+		{strings.Repeat(`a{65535}`, 4) + "b", true, 0},
+		{strings.Repeat(`a{65535}`, 100) + "b", true, 34},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := Compile(c.pattern, Options{IgnoreCase: c.ignore, NoGuard: true})
 		runtime.ReadMemStats(&after)
-		if n := after.TotalAlloc - before.TotalAlloc; n > 400<<20 {
+		if n := after.TotalAlloc - before.TotalAlloc; n > 100<<20 {
 			t.Errorf("%.60q took %d MiB", c.pattern, n>>20)
 		}
 		var s *SyntaxError
@@ -60,7 +61,7 @@ func TestCounts(t *testing.T) {
 // Parts that match nothing cost nothing however often they are repeated: the literals of such a repeat are empty.
 func TestCountsOfNothing(t *testing.T) {
 	for _, p := range []string{
-		strings.Repeat(`\b{65535}`, 100),
+		strings.Repeat(`\b{65535}`, 4),
 		`(?:(?:${10,}?){50000}?){2}x`,
 		`(?:(?:(?=a)\b){1000}){1000}b`,
 	} {
