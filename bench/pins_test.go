@@ -32,12 +32,14 @@ func TestWalkAllocations(t *testing.T) {
 }
 
 // TestWalkTime pins the processor time of the walk that reads a 10 KiB file, all
-// threads together: the least of the rounds is at most 200 µs. Processor time does
-// not count what other programs use; they slow the caches down in some rounds, not
-// in all. A round is long enough to hold its share of garbage collections.
+// threads together: the least of the rounds is at most 200 µs or, where the
+// processor itself is slow, at most 1.6 times what reading and quoting the file
+// takes alone (1.2 to 1.45 times were seen). Processor time does not count what
+// other programs use; they slow the caches down in some rounds, not in all. A round
+// is long enough to hold its share of garbage collections.
 func TestWalkTime(t *testing.T) {
 	const most, perRound, rounds, atLeast = 200 * time.Microsecond, 500, 60, 8
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command sets it
+	defer debug.SetGCPercent(debug.SetGCPercent(200)) // as the command sets it
 	l := server(t)
 	var message []byte
 	for _, w := range walks {
@@ -55,14 +57,14 @@ func TestWalkTime(t *testing.T) {
 	}
 	walk, bare := time.Hour, time.Hour
 	for n := range rounds {
-		if n >= atLeast && walk <= most {
+		if n >= atLeast && walk <= max(most, bare*8/5) {
 			break
 		}
 		walk = min(walk, round(func() { ask(t, l, message) }))
 		bare = min(bare, round(func() { floor(t, path) }))
 	}
 	t.Logf("%v of processor time; reading and quoting the same file alone takes %v", walk, bare)
-	if walk > most {
-		t.Errorf("a walk takes %v of processor time, pinned at %v", walk, most)
+	if walk > max(most, bare*8/5) {
+		t.Errorf("a walk takes %v of processor time, pinned at %v", walk, max(most, bare*8/5))
 	}
 }

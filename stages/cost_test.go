@@ -19,7 +19,7 @@ import (
 // at most 90 µs.
 func TestCostOfLeaving(t *testing.T) {
 	const most, perRound, rounds, atLeast = 90 * time.Microsecond, 500, 60, 6
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command sets it
+	defer debug.SetGCPercent(debug.SetGCPercent(200)) // as the command sets it
 	file, err := os.ReadFile(filepath.Join(build.Default.GOROOT, "src", "net", "http", "server.go"))
 	if err != nil {
 		t.Fatal(err)

@@ -84,7 +84,7 @@ func TestSearchMemoryAllocated(t *testing.T) {
 	f.Env.Memory = tools.NewMemory(budget, time.Minute)
 	f.Env.Limits.SearchDeadline, f.Env.Limits.MatchTimeout = time.Minute, time.Minute
 	f.Env.Limits.SearchWorkers = 2
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command sets it
+	defer debug.SetGCPercent(debug.SetGCPercent(200)) // as the command sets it
 	runtime.GC()
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(heap)
