@@ -43,7 +43,7 @@ outside:
 # every attack, of which the race detector sees a part.
 pins:
 	$(GO) test -count=1 -p 1 -run 'Alloc|Walk|Cost|Linear' ./bench ./pipeline ./redos ./sandbox/... ./stages/... ./tools/...
-	$(GO) test -count=1 -p 1 ./cmd/internal/mutation ./tests/security
+	$(GO) test -count=1 ./cmd/internal/mutation ./tests/security
 
 # The attacks alone; a failure is a security regression.
 test-security:
