@@ -1,6 +1,9 @@
 package redos
 
-import bitcount "math/bits"
+import (
+	bitcount "math/bits"
+	"slices"
+)
 
 // A cut of a program is a set of windows one of which stands in every text that the
 // program accepts. Wherever all ways from the start to a match pass one
@@ -111,9 +114,7 @@ func (p *program) way() (out []uint16) {
 				out = append(out, n)
 			}
 			out = append(out, p.start)
-			for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-				out[i], out[j] = out[j], out[i]
-			}
+			slices.Reverse(out)
 			return out
 		}
 		for _, to := range p.code[n].next() {

@@ -83,6 +83,16 @@ func (p *program) block(n uint32, part program) {
 	*p = append(*p, part...)
 }
 
+// allowing is a part that allows some values of the second argument alone.
+func allowing(values []uint32) (part program) {
+	part.load(dataArgs + 8)
+	for _, v := range values {
+		part.when(jumpIfEqual, v, allow)
+	}
+	part.ret(notPermitted)
+	return part
+}
+
 // processor is what the filter has to know of a processor.
 type processor struct {
 	arch                 uint32
@@ -117,13 +127,7 @@ func (t processor) filter() program {
 	p.block(t.clone, clone)
 
 	// The kernel takes 32 bits of the request, so the upper half is ignored.
-	var ioctl program
-	ioctl.load(dataArgs + 8)
-	for _, request := range terminalQueries {
-		ioctl.when(jumpIfEqual, request, allow)
-	}
-	ioctl.ret(notPermitted)
-	p.block(t.ioctl, ioctl)
+	p.block(t.ioctl, allowing(terminalQueries))
 
 	var fcntl program
 	fcntl.load(dataArgs + 8)
@@ -133,13 +137,7 @@ func (t processor) filter() program {
 	fcntl.ret(allow)
 	p.block(t.fcntl, fcntl)
 
-	var setsockopt program
-	setsockopt.load(dataArgs + 8)
-	for _, level := range socketLevels {
-		setsockopt.when(jumpIfEqual, level, allow)
-	}
-	setsockopt.ret(notPermitted)
-	p.block(t.setsockopt, setsockopt)
+	p.block(t.setsockopt, allowing(socketLevels))
 
 	for _, g := range t.refused {
 		for _, n := range g.calls {

@@ -37,7 +37,7 @@ func configBool(value string, set bool) bool {
 	if !set {
 		return true
 	}
-	switch v := lowerASCII(value); v {
+	switch v := LowerASCII(value); v {
 	case "true", "yes", "on":
 		return true
 	case "false", "no", "off", "":
@@ -89,7 +89,7 @@ func configEntries(b []byte, each func(key, value string, set bool)) {
 					return
 				}
 			}
-			each(section+"."+lowerASCII(string(name)), value, set)
+			each(section+"."+LowerASCII(string(name)), value, set)
 		default:
 			return
 		}
@@ -129,7 +129,7 @@ func (r *configReader) section() (string, bool) {
 		case r.end:
 			return "", false
 		case c == ']':
-			return lowerASCII(string(name)), true
+			return LowerASCII(string(name)), true
 		case nameByte(c) || c == '.':
 			name = append(name, c)
 			continue
@@ -145,7 +145,7 @@ func (r *configReader) section() (string, bool) {
 		if c != '"' {
 			return "", false
 		}
-		sub := []byte(lowerASCII(string(name)) + ".")
+		sub := []byte(LowerASCII(string(name)) + ".")
 		for {
 			switch c = r.next(); c {
 			case '"':
@@ -208,8 +208,8 @@ func (r *configReader) value() (string, bool) {
 	}
 }
 
-// lowerASCII folds letters of ASCII, the only ones that git folds.
-func lowerASCII(s string) string {
+// LowerASCII folds letters of ASCII, the only ones that git folds.
+func LowerASCII(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 'A' && s[i] <= 'Z' {
 			b := []byte(s)

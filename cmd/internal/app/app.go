@@ -74,7 +74,7 @@ const memoryBytes = 48 << 20
 // New builds a server over a configuration that Check did not refuse.
 // transport names where requests come from, for the log.
 func New(c *Config, b Build, log zerolog.Logger, transport string) (*App, error) {
-	ws, err := sandbox.Open(c.Workspace, sandbox.Options{Deny: c.Deny, MaxPathBytes: int(c.MaxPathBytes)})
+	ws, err := sandbox.Open(c.Workspace, sandbox.Options{Deny: c.Deny, MaxPathBytes: int(c.MaxPathBytes), CrossMounts: c.CrossMounts})
 	if err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}

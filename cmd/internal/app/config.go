@@ -21,6 +21,7 @@ type Config struct {
 	OSSandbox        string
 	AllowRoot        bool
 	AllowWritable    bool
+	CrossMounts      bool
 	MaxWalkEntries   int64
 	MaxDepth         int64
 	RespectGitignore bool
@@ -150,6 +151,7 @@ var settings = []setting{
 	{"MCP_SANDBOX__OS_SANDBOX", kindEnum, "auto", 0, []string{"auto", "enforce", "external", "off"}, "second wall kept by the kernel (Landlock and a filter of system calls): auto raises what the kernel offers, enforce refuses to start unless that is all of it, external leaves it to a container, off goes without", func(c *Config) any { return &c.OSSandbox }},
 	{"MCP_SANDBOX__ALLOW_ROOT", kindBool, "false", 0, nil, "accept running as uid 0 in production", func(c *Config) any { return &c.AllowRoot }},
 	{"MCP_SANDBOX__ALLOW_WRITABLE", kindBool, "false", 0, nil, "accept a workspace that this process could write, over HTTP in production", func(c *Config) any { return &c.AllowWritable }},
+	{"MCP_SANDBOX__CROSS_MOUNTS", kindBool, "false", 0, nil, "let listings and searches enter other file systems that are mounted in the workspace; a path that names one is always served", func(c *Config) any { return &c.CrossMounts }},
 	{"MCP_SANDBOX__MAX_WALK_ENTRIES", kindInt, "100000", 2_000_000, nil, "entries that one listing, search or overview visits", func(c *Config) any { return &c.MaxWalkEntries }},
 	{"MCP_SANDBOX__MAX_DEPTH", kindInt, "40", 100, nil, "levels of folders that a walk descends", func(c *Config) any { return &c.MaxDepth }},
 	{"MCP_SANDBOX__RESPECT_GITIGNORE", kindBool, "true", 0, nil, "leave out what .gitignore leaves out, unless a call asks for it", func(c *Config) any { return &c.RespectGitignore }},

@@ -35,19 +35,3 @@ func (w *walker) ignoresCase(base string) bool {
 	}
 	return is["core.ignorecase"]
 }
-
-// lower folds letters of ASCII, the only ones that git folds.
-func lower(s string) string {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 'A' && s[i] <= 'Z' {
-			b := []byte(s)
-			for ; i < len(b); i++ {
-				if b[i] >= 'A' && b[i] <= 'Z' {
-					b[i] |= 0x20
-				}
-			}
-			return string(b)
-		}
-	}
-	return s
-}

@@ -3,6 +3,8 @@ package walk
 import (
 	"bytes"
 	"strings"
+
+	"mcp-devserver/sandbox"
 )
 
 // Limits of one ignore file; what is beyond is cut and reported.
@@ -124,7 +126,7 @@ func trimSpaces(s string) string {
 func parseRule(s string, fold bool) (r rule, ok bool) {
 	defer func() {
 		if fold {
-			r.text, r.tail = lower(r.text), lower(r.tail)
+			r.text, r.tail = sandbox.LowerASCII(r.text), sandbox.LowerASCII(r.tail)
 		}
 	}()
 	if strings.HasPrefix(s, "!") {
@@ -338,7 +340,7 @@ func (rs *rules) decide(rel string, dir bool, spend func(steps int) bool) verdic
 		return silent
 	}
 	if rs.fold {
-		rel = lower(rel)
+		rel = sandbox.LowerASCII(rel)
 	}
 	name := rel[strings.LastIndexByte(rel, '/')+1:]
 	best := int32(-1)

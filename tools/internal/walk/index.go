@@ -50,7 +50,7 @@ func (x *index) has(rel string, dir bool) bool {
 		return false
 	}
 	if x.fold {
-		rel = lower(rel)
+		rel = sandbox.LowerASCII(rel)
 	}
 	if !dir {
 		i := sort.Search(x.len(), func(i int) bool { return x.name(i) >= rel })
@@ -213,11 +213,11 @@ func listIndex(names, links []string) *index {
 func (x *index) folded() *index {
 	names := make([]string, x.len())
 	for i := range names {
-		names[i] = lower(x.name(i))
+		names[i] = sandbox.LowerASCII(x.name(i))
 	}
 	links := make([]string, 0, len(x.links))
 	for l := range x.links {
-		links = append(links, lower(l))
+		links = append(links, sandbox.LowerASCII(l))
 	}
 	y := listIndex(names, links)
 	y.fold = true
